@@ -60,9 +60,9 @@ hg_cuda_launch_kernel(cudaStream_t stream, const char *name, void (*kernel)(Para
 					  unsigned blocks, unsigned threads, size_t shared, HgError *error,
 					  typename HgCudaParameter<Parameters>::type... arguments)
 {
-	void *places[] = {&arguments...};
+	void *pointers[] = {&arguments...};
 	cudaError_t code = cudaLaunchKernel(reinterpret_cast<const void *>(kernel), dim3(blocks),
-										dim3(threads), places, shared, stream);
+										dim3(threads), pointers, shared, stream);
 
 	return code == cudaSuccess ? HG_OK : hg_cuda_error(code, name, error);
 }

@@ -480,17 +480,17 @@ write_units(HgCudaWork *work, const HgCudaBins *bins, HgCudaBinsMatches *matches
 	uint64_t found[4];
 	HgBinsCounters counts;
 	Request request;
-	uint64_t *place;
+	uint64_t *device_found;
 	const void *host;
 
 	HG_TRY(number_matches(work, bins, matches, error));
-	HG_TRY(hg_cuda_alloc_array(work, 4, &place, error));
+	HG_TRY(hg_cuda_alloc_array(work, 4, &device_found, error));
 	HG_TRY((hg_cuda_launch<hg_locate_kernel>(
 		work->stream, "hg_locate_kernel", 1, 32, error, matches->unit_matches, nullptr,
-		all_pieces(bins) * HG_BINS_UNITS, first, first + most - 1, place)));
-	HG_TRY(hg_cuda_read_back(work, place, sizeof(found), &host, error));
+		all_pieces(bins) * HG_BINS_UNITS, first, first + most - 1, device_found)));
+	HG_TRY(hg_cuda_read_back(work, device_found, sizeof(found), &host, error));
 	memcpy(found, host, sizeof(found));
-	hg_cuda_free(work, place);
+	hg_cuda_free(work, device_found);
 
 	memset(&request, 0, sizeof(request));
 	request.mode = matches->mode;

@@ -77,17 +77,17 @@ __launch_bounds__(HG_STREAM_THREADS)
 	hg_gather_kernel(const Word *words, const uint32_t *rows, const HgPiece *pieces,
 					 uint32_t *cursor, Word *words_out, uint32_t *rows_out)
 {
-	__shared__ uint32_t place;
+	__shared__ uint32_t position;
 	const HgPiece piece = pieces[blockIdx.x];
 	const uint32_t n = piece.end - piece.first;
 
 	if (threadIdx.x == 0)
-		place = atomicAdd(cursor, n);
+		position = atomicAdd(cursor, n);
 	__syncthreads();
 	for (uint32_t i = threadIdx.x; i < n; i += HG_STREAM_THREADS)
 	{
-		words_out[place + i] = words[piece.first + i];
-		rows_out[place + i] = rows[piece.first + i];
+		words_out[position + i] = words[piece.first + i];
+		rows_out[position + i] = rows[piece.first + i];
 	}
 }
 
@@ -240,17 +240,17 @@ hg_bins_build(const Word *words, const uint32_t *rows, uint32_t n, uint32_t shif
 		{
 			const bool there = first + k * THREADS < n;
 			const uint32_t list = there ? hg_word_vertex(word[k], shift) & mask : 0;
-			uint32_t place = 0;
+			uint32_t position = 0;
 
 			if (HOT)
-				place = hg_take_shared(there, lists, list, 1u) & 0xffff;
+				position = hg_take_shared(there, lists, list, 1u) & 0xffff;
 			else if (there)
-				place = atomicAdd(&lists[list], 1u) & 0xffff;
+				position = atomicAdd(&lists[list], 1u) & 0xffff;
 			if (there)
 			{
-				edge_words[place] = word[k];
+				edge_words[position] = word[k];
 				if (rows != nullptr)
-					edge_rows[place] = row[k];
+					edge_rows[position] = row[k];
 			}
 		}
 	}
@@ -304,7 +304,7 @@ hg_bins_find(const Word *word, const uint32_t *list, const Word *edge_words, boo
 template <int THREADS> struct HgBinsTally
 {
 	uint32_t warp_matches[2][THREADS / 32]; /* by turn: of one unit, then of the next */
-	unsigned long long unit_place[2];
+	unsigned long long unit_position[2];
 	uint32_t comparisons; /* of all units */
 	uint32_t intersections;
 };
@@ -352,14 +352,14 @@ hg_bins_take_room(HgBinsTally<THREADS> *tally, uint32_t turn, uint32_t matches, 
 
 		if (lane == 0)
 		{
-			tally->unit_place[turn] =
+			tally->unit_position[turn] =
 				total > 0 ? atomicAdd(&counters->cursor, (unsigned long long) total) : 0;
 			if (unit_matches != nullptr)
 				*unit_matches = total;
 		}
 	}
 	__syncthreads();
-	return tally->unit_place[turn] + before;
+	return tally->unit_position[turn] + before;
 }
 
 /* Adds what the threads of a block have counted to the counters.  All of them call it. */
@@ -440,7 +440,7 @@ hg_bins_write(const Word *word, const uint32_t *row, const uint32_t *list, const
 				const uint32_t its_row = __shfl_sync(UINT32_MAX, row[k], source);
 				const uint32_t its_list =
 					__shfl_sync(UINT32_MAX, count > 0 && whole ? list[k] : 0, source);
-				long long its_place = __shfl_sync(UINT32_MAX, mine, source);
+				long long its_position = __shfl_sync(UINT32_MAX, mine, source);
 				const uint32_t end = its_list & 0xffff;
 
 				for (uint32_t edge = end - (its_list >> 16); __any_sync(UINT32_MAX, edge < end);
@@ -453,13 +453,13 @@ hg_bins_write(const Word *word, const uint32_t *row, const uint32_t *list, const
 
 					if (match)
 					{
-						const long long place_of =
-							its_place + __popc(matching & ((1u << of_group) - 1));
+						const long long position =
+							its_position + __popc(matching & ((1u << of_group) - 1));
 
-						outer_out[place_of] = its_row;
-						inner_out[place_of] = edge_rows[edge + of_group];
+						outer_out[position] = its_row;
+						inner_out[position] = edge_rows[edge + of_group];
 					}
-					its_place += __popc(matching);
+					its_position += __popc(matching);
 				}
 			}
 		}
@@ -579,15 +579,15 @@ __launch_bounds__(THREADS, hg_bins_blocks(sizeof(Word), THREADS))
 		hg_bins_find<Word>(word, list, edge_words, join.first_only, found, &matches, &comparisons,
 						   &intersections);
 
-		const uint64_t place = hg_bins_take_room(&tally, turn, matches, join.numbered, unit_matches,
-												 join.counters, &of_warp);
+		const uint64_t position = hg_bins_take_room(&tally, turn, matches, join.numbered,
+													unit_matches, join.counters, &of_warp);
 
 		turn ^= 1;
 		if (join.outer_out == nullptr || of_warp == 0)
 			continue;
 
 		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows,
-							(long long) (place - join.first), (long long) join.capacity,
+							(long long) (position - join.first), (long long) join.capacity,
 							join.outer_out, join.inner_out, join.numbered ? join.counters : nullptr,
 							join.first);
 	}

@@ -185,7 +185,7 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 		hg_bins_find<Word>(word, list, edge_words, both.first_only, found, &matches, &comparisons,
 						   &intersections);
 
-		const uint64_t place =
+		const uint64_t position =
 			hg_bins_take_room(&tally, turn, matches, false, nullptr, both.counters, &of_warp);
 
 		turn ^= 1;
@@ -199,7 +199,7 @@ __launch_bounds__(THREADS, hg_both_blocks(THREADS)) hg_both_kernel(const HgBoth<
 
 			row[k] = i < outer_rows ? outer_edge_rows[i] : 0;
 		}
-		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows, (long long) place,
+		hg_bins_write<Word>(word, row, list, found, edge_words, edge_rows, (long long) position,
 							(long long) both.capacity, both.outer_out, both.inner_out, nullptr, 0);
 	}
 

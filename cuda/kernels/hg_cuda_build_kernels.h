@@ -51,7 +51,7 @@ hg_mix_kernel(const Word *keys, Word *words, uint64_t n)
  * key with millions of them would queue for one word of memory.
  */
 __device__ __forceinline__ uint32_t
-hg_take_place(uint32_t active, uint32_t *counters, uint32_t vertex)
+hg_warp_increment(uint32_t active, uint32_t *counters, uint32_t vertex)
 {
 	uint32_t peers = __match_any_sync(active, vertex);
 	uint32_t lane;
@@ -74,7 +74,7 @@ hg_count_kernel(const Word *words, uint64_t first, uint64_t n, uint32_t shift, u
 	uint32_t active = __ballot_sync(UINT32_MAX, i < n);
 
 	if (i < n)
-		hg_take_place(active, counters, hg_word_vertex(words[i], shift));
+		hg_warp_increment(active, counters, hg_word_vertex(words[i], shift));
 }
 
 /*
@@ -92,10 +92,10 @@ hg_scatter_kernel(const Word *words, const uint32_t *rows, uint64_t first, uint6
 	if (i < n)
 	{
 		Word word = words[i];
-		uint32_t place = hg_take_place(active, cursors, hg_word_vertex(word, shift));
+		uint32_t position = hg_warp_increment(active, cursors, hg_word_vertex(word, shift));
 
-		edge_words[place] = word;
-		edge_rows[place] = rows == nullptr ? (uint32_t) i : rows[i];
+		edge_words[position] = word;
+		edge_rows[position] = rows == nullptr ? (uint32_t) i : rows[i];
 	}
 }
 
@@ -120,16 +120,16 @@ hg_order_list(Word *words, uint32_t *rows, uint32_t low, uint32_t high)
 	{
 		Word word = words[i];
 		uint32_t row = rows[i];
-		uint32_t place = i;
+		uint32_t position = i;
 
-		while (place > low && words[place - 1] > word)
+		while (position > low && words[position - 1] > word)
 		{
-			words[place] = words[place - 1];
-			rows[place] = rows[place - 1];
-			place--;
+			words[position] = words[position - 1];
+			rows[position] = rows[position - 1];
+			position--;
 		}
-		words[place] = word;
-		rows[place] = row;
+		words[position] = word;
+		rows[position] = row;
 	}
 	return true;
 }
@@ -215,7 +215,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 	const uint32_t first_vertex = bin * bin_vertices;
 	const uint32_t per_thread = (bin_vertices + HG_BIN_THREADS - 1) / HG_BIN_THREADS;
 	Word word[HG_BIN_ITEMS];
-	uint32_t place[HG_BIN_ITEMS];
+	uint32_t position[HG_BIN_ITEMS];
 	uint32_t sum = 0;
 	uint32_t before;
 	bool finished = true;
@@ -242,7 +242,7 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 #pragma unroll
 	for (int k = 0; k < HG_BIN_ITEMS; k++)
 		if (k * HG_BIN_THREADS + thread < n)
-			place[k] =
+			position[k] =
 				atomicAdd(&counts[hg_padded(hg_word_vertex(word[k], shift) - first_vertex)], 1);
 	__syncthreads();
 
@@ -276,9 +276,9 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 	for (int k = 0; k < HG_BIN_ITEMS; k++)
 		if (k * HG_BIN_THREADS + thread < n)
 		{
-			place[k] += counts[hg_padded(hg_word_vertex(word[k], shift) - first_vertex)];
-			bin_words[place[k]] = word[k];
-			bin_rows[place[k]] = rows[start + k * HG_BIN_THREADS + thread];
+			position[k] += counts[hg_padded(hg_word_vertex(word[k], shift) - first_vertex)];
+			bin_words[position[k]] = word[k];
+			bin_rows[position[k]] = rows[start + k * HG_BIN_THREADS + thread];
 		}
 	for (uint32_t v = thread; v <= bin_vertices; v += HG_BIN_THREADS)
 		offsets[first_vertex + v] = start + counts[hg_padded(v)];
@@ -324,9 +324,10 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 				uint32_t ordered = low;
 
 				for (uint32_t i = low; i < high; i++)
-					ordered += bin_words[i] < word[k] || (bin_words[i] == word[k] && i < place[k]);
-				row[k] = bin_rows[place[k]];
-				place[k] = ordered;
+					ordered +=
+						bin_words[i] < word[k] || (bin_words[i] == word[k] && i < position[k]);
+				row[k] = bin_rows[position[k]];
+				position[k] = ordered;
 			}
 		}
 		__syncthreads();
@@ -334,8 +335,8 @@ __launch_bounds__(HG_BIN_THREADS, hg_bin_blocks(sizeof(Word)))
 		for (int k = 0; k < HG_BIN_ITEMS; k++)
 			if (row[k] != UINT32_MAX)
 			{
-				bin_words[place[k]] = word[k];
-				bin_rows[place[k]] = row[k];
+				bin_words[position[k]] = word[k];
+				bin_rows[position[k]] = row[k];
 			}
 		if (!finished)
 			atomicAdd(unfinished, 1);

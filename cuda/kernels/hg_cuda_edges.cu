@@ -68,15 +68,15 @@ hg_cuda_edges_check(HgCudaWork *work, const uint32_t *rows, uint64_t count, uint
 }
 
 /*
- * Replaces the flags places[first .. end - 1], and one element behind them, by the number of set
+ * Replaces the flags positions[first .. end - 1], and one element behind them, by the number of set
  * flags before each.  *before is that number for first, and becomes that for end.  Waits.
  */
 static HgStatus
-sum_up(HgCudaWork *work, uint32_t *places, uint64_t first, uint64_t end, uint32_t *before,
+sum_up(HgCudaWork *work, uint32_t *positions, uint64_t first, uint64_t end, uint32_t *before,
 	   HgError *error)
 {
 	const int count = (int) (end - first) + 1;
-	uint32_t *from = places + first;
+	uint32_t *from = positions + first;
 	size_t bytes = 0;
 	const void *host;
 	void *temporary;
@@ -89,15 +89,15 @@ sum_up(HgCudaWork *work, uint32_t *places, uint64_t first, uint64_t end, uint32_
 											   work->stream),
 				error);
 	hg_cuda_free(work, temporary);
-	HG_TRY(hg_cuda_read_back(work, places + end, sizeof(*before), &host, error));
+	HG_TRY(hg_cuda_read_back(work, positions + end, sizeof(*before), &host, error));
 	memcpy(before, host, sizeof(*before));
 	return HG_OK;
 }
 
-/* Sets places[rows + 1] to the number of selected edges before each edge, and *total to all. */
+/* Sets positions[rows + 1] to the number of selected edges before each edge, and *total to all. */
 static HgStatus
-find_places(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask, uint32_t *places,
-			uint32_t *total, HgError *error)
+find_positions(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask,
+			   uint32_t *positions, uint32_t *total, HgError *error)
 {
 	*total = 0;
 	for (uint64_t first = 0; first < graph->rows; first += HG_PIECE_ROWS)
@@ -108,9 +108,9 @@ find_places(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t *mask, ui
 		/* the next piece begins with the element behind this one, and with the same value */
 		HG_TRY((hg_cuda_launch<hg_flag_kernel>(
 			work->stream, "hg_flag_kernel", hg_blocks_for(end - first, HG_STREAM_THREADS),
-			HG_STREAM_THREADS, error, graph->edge_rows, mask, first, end, places)));
-		HG_CUDA_TRY(cudaMemsetAsync(places + end, 0, sizeof(*places), work->stream), error);
-		HG_TRY(sum_up(work, places, first, end, total, error));
+			HG_STREAM_THREADS, error, graph->edge_rows, mask, first, end, positions)));
+		HG_CUDA_TRY(cudaMemsetAsync(positions + end, 0, sizeof(*positions), work->stream), error);
+		HG_TRY(sum_up(work, positions, first, end, total, error));
 	}
 	return HG_OK;
 }
@@ -122,15 +122,15 @@ hg_cuda_edges_filter(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t 
 	const uint64_t entries = (UINT64_C(1) << graph->vertices_log2) + 1;
 	const uint64_t *words = static_cast<const uint64_t *>(graph->edge_words);
 	uint64_t *words_out;
-	uint32_t *places;
+	uint32_t *positions;
 	uint32_t total;
 
 	*filtered = *graph;
 	filtered->offsets = filtered->edge_rows = nullptr;
 	filtered->edge_words = nullptr;
-	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, &places, error));
-	HG_CUDA_TRY(cudaMemsetAsync(places, 0, sizeof(*places), work->stream), error);
-	HG_TRY(find_places(work, graph, mask, places, &total, error));
+	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, &positions, error));
+	HG_CUDA_TRY(cudaMemsetAsync(positions, 0, sizeof(*positions), work->stream), error);
+	HG_TRY(find_positions(work, graph, mask, positions, &total, error));
 
 	filtered->rows = total;
 	HG_TRY(hg_cuda_alloc_array(work, filtered->rows, &words_out, error));
@@ -139,11 +139,11 @@ hg_cuda_edges_filter(HgCudaWork *work, const HgCudaGraph *graph, const uint64_t 
 	HG_TRY(hg_cuda_alloc_array(work, entries, &filtered->offsets, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_filter_kernel, HG_STREAM_THREADS>(
 		work, "hg_filter_kernel", graph->rows, HG_PIECE_ROWS, error, words, graph->edge_rows,
-		places, HG_PIECE_FIRST, HG_PIECE_END, words_out, filtered->edge_rows)));
+		positions, HG_PIECE_FIRST, HG_PIECE_END, words_out, filtered->edge_rows)));
 	HG_TRY((hg_cuda_launch_pieces<hg_filter_offsets_kernel, HG_STREAM_THREADS>(
-		work, "hg_filter_offsets_kernel", entries, HG_PIECE_ROWS, error, graph->offsets, places,
+		work, "hg_filter_offsets_kernel", entries, HG_PIECE_ROWS, error, graph->offsets, positions,
 		HG_PIECE_FIRST, HG_PIECE_END, filtered->offsets)));
-	hg_cuda_free(work, places);
+	hg_cuda_free(work, positions);
 	return HG_OK;
 }
 

@@ -66,24 +66,24 @@ __launch_bounds__(HG_STREAM_THREADS) hg_flag_kernel(const uint32_t *rows, const 
 }
 
 /*
- * Moves the selected edges to their positions.  places[i] is the number of selected edges before
+ * Moves the selected edges to their positions.  positions[i] is the number of selected edges before
  * edge i, of which there is one more than edges.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_filter_kernel(const uint64_t *words, const uint32_t *rows, const uint32_t *places,
+	hg_filter_kernel(const uint64_t *words, const uint32_t *rows, const uint32_t *positions,
 					 uint64_t first, uint64_t end, uint64_t *words_out, uint32_t *rows_out)
 {
 	const uint64_t i = hg_edge_item(first);
 
 	if (i < end)
 	{
-		const uint32_t place = places[i];
+		const uint32_t position = positions[i];
 
-		if (places[i + 1] != place)
+		if (positions[i + 1] != position)
 		{
-			words_out[place] = words[i];
-			rows_out[place] = rows[i];
+			words_out[position] = words[i];
+			rows_out[position] = rows[i];
 		}
 	}
 }
@@ -91,13 +91,13 @@ __launch_bounds__(HG_STREAM_THREADS)
 /* Writes the offsets of the new graph: a list begins where its first edge would be. */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_filter_offsets_kernel(const uint32_t *offsets, const uint32_t *places, uint64_t first,
+	hg_filter_offsets_kernel(const uint32_t *offsets, const uint32_t *positions, uint64_t first,
 							 uint64_t end, uint32_t *offsets_out)
 {
 	const uint64_t v = hg_edge_item(first);
 
 	if (v < end)
-		offsets_out[v] = places[offsets[v]];
+		offsets_out[v] = positions[offsets[v]];
 }
 
 #endif /* HG_CUDA_EDGES_KERNELS_H */

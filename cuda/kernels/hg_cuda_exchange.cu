@@ -76,9 +76,9 @@ HgStatus
 hg_cuda_exchange_sort(HgCudaWork *work, HgCudaExchange *exchange, const void *keys,
 					  const uint32_t *rows, uint32_t first_row, uint64_t count, HgError *error)
 {
-	HG_TRY(hg_cuda_partition_place(work, exchange->key_width, keys, rows, first_row, count,
-								   exchange->device_starts, exchange->bins_log2,
-								   &exchange->sorted_rows, error));
+	HG_TRY(hg_cuda_partition_scatter(work, exchange->key_width, keys, rows, first_row, count,
+									 exchange->device_starts, exchange->bins_log2,
+									 &exchange->sorted_rows, error));
 	hg_cuda_free(work, exchange->device_starts);
 	exchange->device_starts = nullptr;
 	HG_CUDA_TRY(cudaEventRecord(exchange->sorted, work->stream), error);
@@ -137,20 +137,20 @@ chunks_of(const uint32_t *ends, uint32_t shard, uint32_t chunks)
 
 /*
  * Notes where the segments of a chunk that come from other shards begin: segment numbers from
- * *count on, rows from *place on.
+ * *count on, rows from *position on.
  */
 static void
 note_segments(HgCudaExchange *exchange, HgCudaExchangeChunk *chunk, const uint32_t *const starts[],
-			  uint32_t *count, uint32_t *place)
+			  uint32_t *count, uint32_t *position)
 {
 	chunk->segments = *count;
 	for (uint32_t m = 0; m < exchange->shards; m++)
 		for (uint32_t bin = chunk->first_bin; m != exchange->self && bin < chunk->end_bin; bin++)
 		{
-			exchange->host_segments[(*count)++] = *place;
-			*place += starts[m][bin + 1] - starts[m][bin];
+			exchange->host_segments[(*count)++] = *position;
+			*position += starts[m][bin + 1] - starts[m][bin];
 		}
-	exchange->host_segments[(*count)++] = *place;
+	exchange->host_segments[(*count)++] = *position;
 }
 
 /* Divides the range into chunks: *count segments, *arriving rows from others, *rows in all. */
@@ -159,7 +159,7 @@ cut_range(HgCudaExchange *exchange, const uint32_t *const starts[], uint32_t *co
 		  uint64_t *arriving, uint64_t *rows)
 {
 	const uint32_t bins = exchange->end_bin - exchange->first_bin;
-	uint32_t place = 0;
+	uint32_t position = 0;
 
 	*count = 0;
 	*rows = 0;
@@ -167,17 +167,17 @@ cut_range(HgCudaExchange *exchange, const uint32_t *const starts[], uint32_t *co
 	{
 		HgCudaExchangeChunk *chunk = &exchange->chunks[c];
 		const uint32_t *own = starts[exchange->self];
-		const uint32_t before = place;
+		const uint32_t before = position;
 
 		chunk->first_bin = exchange->first_bin + chunk_bin(bins, c, exchange->chunk_count);
 		chunk->end_bin = exchange->first_bin + chunk_bin(bins, c + 1, exchange->chunk_count);
-		note_segments(exchange, chunk, starts, count, &place);
+		note_segments(exchange, chunk, starts, count, &position);
 		chunk->before = *rows;
 		chunk->own = own[chunk->end_bin] - own[chunk->first_bin];
-		chunk->arriving = place - before;
+		chunk->arriving = position - before;
 		*rows += chunk->own + chunk->arriving;
 	}
-	*arriving = place;
+	*arriving = position;
 	for (uint32_t c = 0; c < exchange->chunk_count; c++)
 		exchange->host_segments[*count + c] = (uint32_t) exchange->chunks[c].before;
 }
@@ -197,10 +197,10 @@ copy(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, co
 	return HG_OK;
 }
 
-/* Sends count sorted rows, from number at on, to position place of a shard. */
+/* Sends count sorted rows, from number at on, to position position of a shard. */
 static HgStatus
 send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *to, uint64_t at,
-		  uint64_t count, uint64_t place, HgError *error)
+		  uint64_t count, uint64_t position, HgError *error)
 {
 	const size_t width = exchange->key_width;
 
@@ -208,19 +208,19 @@ send_rows(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaShown *t
 		return HG_OK;
 	HG_TRY(copy(work, exchange, to,
 				static_cast<const char *>(exchange->sorted_rows.words) + at * width, count * width,
-				static_cast<char *>(to->words) + place * width, error));
+				static_cast<char *>(to->words) + position * width, error));
 	return copy(work, exchange, to, exchange->sorted_rows.rows + at, count * sizeof(uint32_t),
-				to->rows + place, error);
+				to->rows + position, error);
 }
 
 /*
- * Sends this shard's rows of a chunk of another shard's range.  *place is the position of the
+ * Sends this shard's rows of a chunk of another shard's range.  *position is the position of the
  * chunk there, and becomes that of the next one; a chunk has the rows of each shard but its own in
  * turn.
  */
 static HgStatus
 send_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const uint32_t *const starts[],
-		   uint32_t first, uint32_t end, uint32_t shard, const HgCudaShown *to, uint64_t *place,
+		   uint32_t first, uint32_t end, uint32_t shard, const HgCudaShown *to, uint64_t *position,
 		   HgError *error)
 {
 	for (uint32_t m = 0; m < exchange->shards; m++)
@@ -230,8 +230,8 @@ send_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const uint32_t *con
 		if (m == shard)
 			continue;
 		if (m == exchange->self)
-			HG_TRY(send_rows(work, exchange, to, starts[m][first], count, *place, error));
-		*place += count;
+			HG_TRY(send_rows(work, exchange, to, starts[m][first], count, *position, error));
+		*position += count;
 	}
 	return HG_OK;
 }
@@ -241,7 +241,7 @@ hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t
 					  const uint32_t *ends, uint32_t chunks, const HgCudaShown *shown,
 					  HgError *error)
 {
-	uint64_t places[HG_EXCHANGE_SHARDS] = {};
+	uint64_t cursors[HG_EXCHANGE_SHARDS] = {};
 
 	HG_CUDA_TRY(cudaStreamWaitEvent(exchange->copies, exchange->sorted, 0), error);
 	for (uint32_t m = 0; m < exchange->shards; m++)
@@ -260,7 +260,7 @@ hg_cuda_exchange_send(HgCudaWork *work, HgCudaExchange *exchange, const uint32_t
 				continue;
 			HG_TRY(send_chunk(work, exchange, starts, first + chunk_bin(ends[m] - first, c, theirs),
 							  first + chunk_bin(ends[m] - first, c + 1, theirs), m, &shown[m],
-							  &places[m], error));
+							  &cursors[m], error));
 			HG_CUDA_TRY(cudaEventRecord(exchange->sent[m][c], exchange->copies), error);
 		}
 	}
@@ -309,9 +309,9 @@ make_scratch(HgCudaWork *work, HgCudaExchange *exchange, uint32_t digits_log2, H
 	}
 	scratch->temporary_bytes = 0;
 	HG_CUDA_TRY(cub::DeviceScan::InclusiveSum(nullptr, scratch->temporary_bytes, none,
-											  scratch->places, (int) entries, work->stream),
+											  scratch->cursors, (int) entries, work->stream),
 				error);
-	HG_TRY(hg_cuda_alloc_array(work, entries, &scratch->places, error));
+	HG_TRY(hg_cuda_alloc_array(work, entries, &scratch->cursors, error));
 	HG_TRY(hg_cuda_alloc_array(work, tiles, &scratch->tiles, error));
 	HG_TRY(hg_cuda_alloc_array(work, 1, &scratch->tile_count, error));
 	return hg_cuda_alloc(work, scratch->temporary_bytes, &scratch->temporary, error);
@@ -392,7 +392,7 @@ list_chunk(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchang
 }
 
 /*
- * Merges a chunk, as a pass with tiles of THREADS * ITEMS rows.  places become the rows before the
+ * Merges a chunk, as a pass with tiles of THREADS * ITEMS rows.  cursors become the rows before the
  * chunk, then the rows of each new bin; their sums are where the bins begin, and then the next
  * free position of each.
  */
@@ -403,25 +403,25 @@ merge_tiles(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchan
 {
 	const uint64_t entries = (uint64_t) (chunk->end_bin - chunk->first_bin) << pass->digits_log2;
 	HgCudaExchangeScratch scratch = exchange->scratch;
-	uint32_t *places = scratch.places;
+	uint32_t *cursors = scratch.cursors;
 	HgTiles tiles;
 
 	static_assert(THREADS * ITEMS >= LEAST_TILE_ROWS, "there is room for so many tiles");
 	HG_TRY(list_chunk(work, exchange, chunk, THREADS * ITEMS, &tiles, error));
-	HG_CUDA_TRY(cudaMemsetAsync(places + 1, 0, entries * sizeof(*places), work->stream), error);
-	HG_CUDA_TRY(cudaMemcpyAsync(places,
+	HG_CUDA_TRY(cudaMemsetAsync(cursors + 1, 0, entries * sizeof(*cursors), work->stream), error);
+	HG_CUDA_TRY(cudaMemcpyAsync(cursors,
 								exchange->segments + exchange->befores + (chunk - exchange->chunks),
-								sizeof(*places), cudaMemcpyDeviceToDevice, work->stream),
+								sizeof(*cursors), cudaMemcpyDeviceToDevice, work->stream),
 				error);
-	HG_TRY((hg_pass_count<Word, THREADS, ITEMS, HG_PASS_EXCHANGED>(work, pass, &tiles, places + 1,
+	HG_TRY((hg_pass_count<Word, THREADS, ITEMS, HG_PASS_EXCHANGED>(work, pass, &tiles, cursors + 1,
 																   error)));
-	HG_CUDA_TRY(cub::DeviceScan::InclusiveSum(scratch.temporary, scratch.temporary_bytes, places,
+	HG_CUDA_TRY(cub::DeviceScan::InclusiveSum(scratch.temporary, scratch.temporary_bytes, cursors,
 											  pass->starts_out, (int) (entries + 1), work->stream),
 				error);
-	HG_CUDA_TRY(cudaMemcpyAsync(places, pass->starts_out, entries * sizeof(*places),
+	HG_CUDA_TRY(cudaMemcpyAsync(cursors, pass->starts_out, entries * sizeof(*cursors),
 								cudaMemcpyDeviceToDevice, work->stream),
 				error);
-	return hg_pass_scatter<Word, THREADS, ITEMS, HG_PASS_EXCHANGED>(work, pass, &tiles, places,
+	return hg_pass_scatter<Word, THREADS, ITEMS, HG_PASS_EXCHANGED>(work, pass, &tiles, cursors,
 																	error);
 }
 
@@ -485,7 +485,7 @@ hg_cuda_exchange_clear(HgCudaWork *work, HgCudaExchange *exchange)
 	hg_cuda_free(work, exchange->words);
 	hg_cuda_free(work, exchange->rows);
 	hg_cuda_free(work, exchange->segments);
-	hg_cuda_free(work, exchange->scratch.places);
+	hg_cuda_free(work, exchange->scratch.cursors);
 	hg_cuda_free(work, exchange->scratch.tiles);
 	hg_cuda_free(work, exchange->scratch.tile_count);
 	hg_cuda_free(work, exchange->scratch.temporary);

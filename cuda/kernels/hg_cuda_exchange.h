@@ -77,7 +77,7 @@ struct HgCudaExchangeChunk
 /* Memory for merges, as much as the largest chunk needs. */
 struct HgCudaExchangeScratch
 {
-	uint32_t *places; /* positions: see merge_tiles */
+	uint32_t *cursors; /* positions: see merge_tiles */
 	HgPiece *tiles;
 	uint32_t *tile_count;
 	void *temporary;

@@ -333,11 +333,11 @@ __launch_bounds__(HG_TILE_THREADS)
 			if (begins[item + step] <= match)
 				item += step;
 
-		uint64_t place = low - first + match;
+		uint64_t position = low - first + match;
 
-		outer_out[place] =
+		outer_out[position] =
 			outer_rows != nullptr ? outer_rows[row0 + item] : (uint32_t) (row0 + item);
-		inner_out[place] = inner_rows[edges[item] + (match - begins[item])];
+		inner_out[position] = inner_rows[edges[item] + (match - begins[item])];
 	}
 }
 

@@ -159,8 +159,8 @@ hg_cuda_partition_count(HgCudaWork *work, uint32_t key_width, const void *keys, 
 
 template <typename Word>
 static HgStatus
-place(HgCudaWork *work, const Word *keys, const uint32_t *rows, uint32_t first_row,
-	  const uint32_t *starts, HgCudaPartition *partition, HgError *error)
+scatter(HgCudaWork *work, const Word *keys, const uint32_t *rows, uint32_t first_row,
+		const uint32_t *starts, HgCudaPartition *partition, HgError *error)
 {
 	HgPass<Word> pass;
 
@@ -182,19 +182,19 @@ place(HgCudaWork *work, const Word *keys, const uint32_t *rows, uint32_t first_r
 }
 
 HgStatus
-hg_cuda_partition_place(HgCudaWork *work, uint32_t key_width, const void *keys,
-						const uint32_t *rows, uint32_t first_row, uint64_t count,
-						const uint32_t *starts, uint32_t bins_log2, HgCudaPartition *partition,
-						HgError *error)
+hg_cuda_partition_scatter(HgCudaWork *work, uint32_t key_width, const void *keys,
+						  const uint32_t *rows, uint32_t first_row, uint64_t count,
+						  const uint32_t *starts, uint32_t bins_log2, HgCudaPartition *partition,
+						  HgError *error)
 {
 	memset(partition, 0, sizeof(*partition));
 	partition->key_width = key_width;
 	partition->bins_log2 = bins_log2;
 	partition->count = count;
-	return key_width == 4 ? place(work, static_cast<const uint32_t *>(keys), rows, first_row,
-								  starts, partition, error)
-						  : place(work, static_cast<const uint64_t *>(keys), rows, first_row,
-								  starts, partition, error);
+	return key_width == 4 ? scatter(work, static_cast<const uint32_t *>(keys), rows, first_row,
+									starts, partition, error)
+						  : scatter(work, static_cast<const uint64_t *>(keys), rows, first_row,
+									starts, partition, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -217,9 +217,9 @@ split_tiles(HgCudaWork *work, const HgPass<Word> *pass, const HgBinList *list, u
 	HG_TRY(hg_pass_list<Word>(work, pass, list, THREADS * ITEMS, &tiles, error));
 	HG_TRY(
 		(hg_pass_count<Word, THREADS, ITEMS, HG_PASS_WORDS>(work, pass, &tiles, cursors, error)));
-	HG_TRY((hg_cuda_launch<hg_places_kernel<THREADS>>(work->stream, "hg_places_kernel", list->count,
-													  THREADS, error, pass->starts, list->bins,
-													  pass->digits_log2, cursors, offsets)));
+	HG_TRY((hg_cuda_launch<hg_digit_starts_kernel<THREADS>>(
+		work->stream, "hg_digit_starts_kernel", list->count, THREADS, error, pass->starts,
+		list->bins, pass->digits_log2, cursors, offsets)));
 	HG_TRY(
 		(hg_pass_scatter<Word, THREADS, ITEMS, HG_PASS_HOT>(work, pass, &tiles, cursors, error)));
 	hg_cuda_free(work, tiles.pieces);

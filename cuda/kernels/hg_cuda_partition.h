@@ -55,10 +55,10 @@ HgStatus hg_cuda_partition_make(HgCudaWork *work, uint32_t key_width, void *keys
 HgStatus hg_cuda_partition_count(HgCudaWork *work, uint32_t key_width, const void *keys,
 								 uint64_t count, uint32_t bins_log2, uint32_t **starts,
 								 HgError *error);
-HgStatus hg_cuda_partition_place(HgCudaWork *work, uint32_t key_width, const void *keys,
-								 const uint32_t *rows, uint32_t first_row, uint64_t count,
-								 const uint32_t *starts, uint32_t bins_log2,
-								 HgCudaPartition *partition, HgError *error);
+HgStatus hg_cuda_partition_scatter(HgCudaWork *work, uint32_t key_width, const void *keys,
+								   const uint32_t *rows, uint32_t first_row, uint64_t count,
+								   const uint32_t *starts, uint32_t bins_log2,
+								   HgCudaPartition *partition, HgError *error);
 
 /* Some of the bins of a partition. */
 struct HgBinList

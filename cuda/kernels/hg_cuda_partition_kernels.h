@@ -111,24 +111,24 @@ hg_bin_chosen(const HgBinFilter &filter, uint32_t bin)
 }
 
 /*
- * Returns what atomicAdd(&counters[place], by) returns, to each thread with taking.  counters are
- * in shared memory; all threads of a warp call it.  Threads with the same place as the first one
+ * Returns what atomicAdd(&counters[index], by) returns, to each thread with taking.  counters are
+ * in shared memory; all threads of a warp call it.  Threads with the same index as the first one
  * of them add once together: one key may have most rows of a bin, which would queue for one
  * counter.
  */
 __device__ __forceinline__ uint32_t
-hg_take_shared(bool taking, uint32_t *counters, uint32_t place, uint32_t by)
+hg_take_shared(bool taking, uint32_t *counters, uint32_t index, uint32_t by)
 {
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t takers = __ballot_sync(UINT32_MAX, taking);
 	const int leader = takers == 0 ? 0 : __ffs((int) takers) - 1;
-	const uint32_t common = __shfl_sync(UINT32_MAX, place, leader);
-	const bool with_leader = taking && place == common;
+	const uint32_t common = __shfl_sync(UINT32_MAX, index, leader);
+	const bool with_leader = taking && index == common;
 	const uint32_t same = __ballot_sync(UINT32_MAX, with_leader);
 	uint32_t found = 0;
 
 	if ((taking && !with_leader) || (takers != 0 && (int) lane == leader))
-		found = atomicAdd(&counters[place], with_leader ? by * __popc(same) : by);
+		found = atomicAdd(&counters[index], with_leader ? by * __popc(same) : by);
 
 	const uint32_t first = __shfl_sync(UINT32_MAX, found, leader);
 
@@ -203,7 +203,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 					 uint32_t bins, uint32_t size, uint32_t cycle, uint32_t flags, HgPiece *pieces,
 					 uint32_t *count)
 {
-	__shared__ uint32_t place;
+	__shared__ uint32_t index;
 	const uint32_t lane = threadIdx.x % 32;
 	const uint32_t number = blockIdx.x * 32 + lane;
 	const uint32_t bin = number < bins && list != nullptr ? list[number] : number;
@@ -223,7 +223,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	if (all == 0)
 		return;
 	if (threadIdx.x == 0)
-		place = atomicAdd(count, all);
+		index = atomicAdd(count, all);
 	__syncthreads();
 	for (uint32_t first = threadIdx.x - lane; first < all; first += HG_STREAM_THREADS)
 	{
@@ -246,7 +246,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		if (cycle > 0)
 			piece.bin %= cycle;
 		piece.bin |= flags;
-		pieces[place + i] = piece;
+		pieces[index + i] = piece;
 	}
 }
 
@@ -431,8 +431,8 @@ __launch_bounds__(HG_STREAM_THREADS)
 template <int THREADS>
 __global__ void
 __launch_bounds__(THREADS)
-	hg_places_kernel(const uint32_t *starts, const uint32_t *list, uint32_t digits_log2,
-					 uint32_t *cursors, uint32_t *offsets)
+	hg_digit_starts_kernel(const uint32_t *starts, const uint32_t *list, uint32_t digits_log2,
+						   uint32_t *cursors, uint32_t *offsets)
 {
 	typedef cub::BlockScan<uint32_t, THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
 	__shared__ typename Scan::TempStorage scan_storage;
@@ -532,17 +532,17 @@ __launch_bounds__(THREADS, hg_partition_blocks(sizeof(Word), THREADS))
 
 	/* a thread a digit: reserve its share, and find where it begins in the tile */
 	uint32_t share = thread <= mask ? begins[thread] : 0;
-	uint32_t place = 0;
+	uint32_t index = 0;
 	uint32_t before;
 
 	if (share > 0)
-		place =
+		index =
 			atomicAdd(&cursors[((size_t) hg_piece_bin<OF>(piece) << digits_log2) + thread], share);
 	Scan(scan_storage).ExclusiveSum(share, before);
 	if (thread <= mask)
 	{
 		begins[thread] = before;
-		distances[thread] = place - before;
+		distances[thread] = index - before;
 	}
 	__syncthreads();
 

@@ -57,15 +57,15 @@ hg_cuda_parts_order(HgCudaWork *work, uint32_t key_width, const void *keys, uint
 					HgError *error)
 {
 	constexpr uint64_t BLOCK_ROWS = HG_PARTS_THREADS * HG_PARTS_ITEMS;
-	uint32_t places[HG_MAX_SHARDS] = {};
+	uint32_t host_cursors[HG_MAX_SHARDS] = {};
 	uint32_t *cursors;
 
 	for (uint32_t shard = 0; shard < shards; shard++)
-		places[shard] = (uint32_t) starts[shard];
+		host_cursors[shard] = (uint32_t) starts[shard];
 	HG_TRY(hg_cuda_alloc_array(work, HG_MAX_SHARDS, &cursors, error));
-	HG_CUDA_TRY(
-		cudaMemcpyAsync(cursors, places, sizeof(places), cudaMemcpyHostToDevice, work->stream),
-		error);
+	HG_CUDA_TRY(cudaMemcpyAsync(cursors, host_cursors, sizeof(host_cursors), cudaMemcpyHostToDevice,
+								work->stream),
+				error);
 	if (key_width == 4)
 		HG_TRY(
 			(hg_cuda_launch_pieces<hg_parts_order_kernel<uint32_t>, HG_PARTS_THREADS, BLOCK_ROWS>(

@@ -64,7 +64,7 @@ __launch_bounds__(HG_PARTS_THREADS)
 						  uint32_t *cursors, uint32_t *order)
 {
 	__shared__ uint32_t counts[HG_MAX_SHARDS];
-	__shared__ uint32_t places[HG_MAX_SHARDS];
+	__shared__ uint32_t bases[HG_MAX_SHARDS];
 	const uint64_t begin = first + (uint64_t) blockIdx.x * HG_PARTS_THREADS * HG_PARTS_ITEMS;
 	uint32_t shard[HG_PARTS_ITEMS];
 	uint32_t number[HG_PARTS_ITEMS];
@@ -85,7 +85,7 @@ __launch_bounds__(HG_PARTS_THREADS)
 	}
 	__syncthreads();
 	if (threadIdx.x < HG_MAX_SHARDS && counts[threadIdx.x] > 0)
-		places[threadIdx.x] = atomicAdd(&cursors[threadIdx.x], counts[threadIdx.x]);
+		bases[threadIdx.x] = atomicAdd(&cursors[threadIdx.x], counts[threadIdx.x]);
 	__syncthreads();
 #pragma unroll
 	for (int k = 0; k < HG_PARTS_ITEMS; k++)
@@ -93,7 +93,7 @@ __launch_bounds__(HG_PARTS_THREADS)
 		const uint64_t i = begin + k * HG_PARTS_THREADS + threadIdx.x;
 
 		if (i < end)
-			order[places[shard[k]] + number[k]] = (uint32_t) i;
+			order[bases[shard[k]] + number[k]] = (uint32_t) i;
 	}
 }
 

@@ -70,7 +70,7 @@ make_task(const HgCudaReduce *reduce)
 {
 	const HgReduceSpec *spec = &reduce->spec;
 	uint32_t word = spec->nkeys + 2;
-	uint32_t place = 0;
+	uint32_t offset = 0;
 	HgReduceTask task = {};
 
 	task.nkeys = spec->nkeys;
@@ -88,22 +88,22 @@ make_task(const HgCudaReduce *reduce)
 		word += hg_reduce_item_words(&spec->items[i]);
 		if (item->kind == HG_REDUCE_MIN || item->kind == HG_REDUCE_MAX)
 		{
-			item->value = (uint8_t) place;
-			place += 2;
+			item->value = (uint8_t) offset;
+			offset += 2;
 		}
 	}
-	task.entry_owner = place++;
-	task.entry_pairs = place++;
+	task.entry_owner = offset++;
+	task.entry_pairs = offset++;
 	for (uint32_t i = 0; i < spec->nitems; i++)
 	{
-		task.items[i].count = (uint8_t) place++;
+		task.items[i].count = (uint8_t) offset++;
 		if (task.items[i].kind == HG_REDUCE_SUM)
 		{
-			task.items[i].value = (uint8_t) place;
-			place += SUM_WORDS;
+			task.items[i].value = (uint8_t) offset;
+			offset += SUM_WORDS;
 		}
 	}
-	task.entry_words = (place + 1) / 2 * 2; /* each entry begins at a multiple of 8 bytes */
+	task.entry_words = (offset + 1) / 2 * 2; /* each entry begins at a multiple of 8 bytes */
 
 	task.slots = reinterpret_cast<HgAtomicWord *>(reduce->slots);
 	task.slot_mask = (UINT64_C(1) << reduce->slots_log2) - 1;

@@ -86,11 +86,11 @@ hg_reduce_part_of(const HgReduceField &item, bool is_pair, uint32_t outer, uint3
 
 /* Updates a minimum or maximum, in memory of either kind, by a value. */
 __device__ __forceinline__ void
-hg_reduce_improve(const HgReduceField &item, HgAtomicWord *place, uint64_t value)
+hg_reduce_improve(const HgReduceField &item, HgAtomicWord *target, uint64_t value)
 {
 	if (item.argument.is_signed)
 	{
-		long long *number = reinterpret_cast<long long *>(place);
+		long long *number = reinterpret_cast<long long *>(target);
 
 		if (item.kind == HG_REDUCE_MIN)
 			atomicMin(number, (long long) value);
@@ -98,9 +98,9 @@ hg_reduce_improve(const HgReduceField &item, HgAtomicWord *place, uint64_t value
 			atomicMax(number, (long long) value);
 	}
 	else if (item.kind == HG_REDUCE_MIN)
-		atomicMin(place, (HgAtomicWord) value);
+		atomicMin(target, (HgAtomicWord) value);
 	else
-		atomicMax(place, (HgAtomicWord) value);
+		atomicMax(target, (HgAtomicWord) value);
 }
 
 /* Adds a part to a record. */

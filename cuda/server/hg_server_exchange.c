@@ -99,8 +99,8 @@ hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireRe
 
 	if (status == HG_OK)
 	{
-		hg_wire_place_rows(&job->spec, side, session->results.part.bytes / bytes / 8 * 8, results,
-						   &rows);
+		hg_wire_lay_out_rows(&job->spec, side, session->results.part.bytes / bytes / 8 * 8, results,
+							 &rows);
 		if (rows.capacity > wanted)
 			rows.capacity = (size_t) wanted;
 		status = job->engine->take_rows(job->job, side, request->shard, &rows, &reply->error);
@@ -117,8 +117,8 @@ hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *
 	const HgSide side = (HgSide) request->side;
 	HgExchangeRows rows;
 
-	hg_wire_place_rows(&job->spec, side, (request->count + 7) / 8 * 8,
-					   job->session->config->staging + request->offset, &rows);
+	hg_wire_lay_out_rows(&job->spec, side, (request->count + 7) / 8 * 8,
+						 job->session->config->staging + request->offset, &rows);
 	rows.count = (size_t) request->count;
 	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
 		rows.has_nulls[column] = (request->columns & HG_WIRE_COLUMN(side, column)) != 0;

@@ -59,12 +59,12 @@ hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request
 bool
 hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request)
 {
-	uint64_t places;
+	uint64_t ordinals;
 
 	if (job->spec.new_column == NULL || request->nulls > 1)
 		return false;
-	places = hg_replica_ordinals(&job->new_column.shape);
-	return request->first <= places && request->count <= places - request->first &&
+	ordinals = hg_replica_ordinals(&job->new_column.shape);
+	return request->first <= ordinals && request->count <= ordinals - request->first &&
 		   hg_server_room_in_lease(job, request, request->count,
 								   job->new_column.shape.width + request->nulls);
 }
@@ -248,8 +248,8 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 
 	if (status == HG_OK)
 	{
-		hg_wire_place_matches(&job->spec, request->columns, results, session->results.part.bytes,
-							  &matches);
+		hg_wire_lay_out_matches(&job->spec, request->columns, results, session->results.part.bytes,
+								&matches);
 		if (matches.capacity > wanted)
 			matches.capacity = (size_t) wanted;
 		matches.count = 0;

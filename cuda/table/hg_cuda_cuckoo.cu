@@ -131,22 +131,22 @@ fill_bins(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bo
 	return HG_OK;
 }
 
-/* Partitions keys, spread, and rows of the caller into as many bins as places has. */
+/* Partitions keys, spread, and rows of the caller into as many bins as hashing has. */
 static HgStatus
-partition(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, const uint32_t *rows,
-		  uint64_t count, HgCudaPartition *parts, HgError *error)
+partition(HgCudaTable *table, const HgCuckooHashing *hashing, const void *keys,
+		  const uint32_t *rows, uint64_t count, HgCudaPartition *parts, HgError *error)
 {
 	const uint32_t width = table->spec.key_width;
 	void *spread;
 
-	if (places->key_factor == 1 && places->key_flip == 0)
+	if (hashing->key_factor == 1 && hashing->key_flip == 0)
 		return hg_cuda_partition_make(&table->work, width, const_cast<void *>(keys), rows, count,
-									  HG_KEEP_KEYS, places->bins_log2, parts, error);
+									  HG_KEEP_KEYS, hashing->bins_log2, parts, error);
 	HG_TRY(hg_cuda_alloc(&table->work, count * width, &spread, error));
 	HG_TRY(
-		hg_cuda_cuckoo_launches(&table->spec)->spread(table, places, keys, count, spread, error));
+		hg_cuda_cuckoo_launches(&table->spec)->spread(table, hashing, keys, count, spread, error));
 	return hg_cuda_partition_make(&table->work, width, spread, rows, count, HG_KEEP_ROWS,
-								  places->bins_log2, parts, error);
+								  hashing->bins_log2, parts, error);
 }
 
 /* Inserts a batch of the caller into the bins. */
@@ -158,7 +158,7 @@ put(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch, boo
 	HgCudaPartition parts;
 	HgCuckooRows rows;
 
-	HG_TRY(partition(table, &cuckoo->places, batch->keys, numbered ? batch->rows : nullptr,
+	HG_TRY(partition(table, &cuckoo->hashing, batch->keys, numbered ? batch->rows : nullptr,
 					 batch->count, &parts, error));
 	rows = {parts.words,  parts.rows, numbered ? 0 : batch->first_row,
 			parts.starts, 0,		  batch->count};
@@ -210,8 +210,8 @@ rehash(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t room, double grown, bo
 		free_slots(table, cuckoo);
 		cuckoo->in_bins = 0;
 		if (anew || tries > 0)
-			hg_cuda_cuckoo_choose_spread(table, cuckoo, false, &cuckoo->places);
-		hg_cuda_cuckoo_choose_places(table, cuckoo, room, grown);
+			hg_cuda_cuckoo_choose_spread(table, cuckoo, false, &cuckoo->hashing);
+		hg_cuda_cuckoo_choose_hashing(table, cuckoo, room, grown);
 		HG_TRY(alloc_slots(table, cuckoo, error));
 		if (count > 0)
 			HG_TRY(put(table, cuckoo, &old, true, &failed, error));
@@ -229,7 +229,7 @@ hg_cuda_cuckoo_open(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows, HgE
 	memset(cuckoo, 0, sizeof(*cuckoo));
 	cuckoo->random = table->spec.seed;
 	cuckoo->beside = HG_NO_ROW;
-	hg_cuda_cuckoo_choose_spread(table, cuckoo, true, &cuckoo->places);
+	hg_cuda_cuckoo_choose_spread(table, cuckoo, true, &cuckoo->hashing);
 	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &cuckoo->slots.told, error));
 	HG_CUDA_TRY(cudaMemsetAsync(cuckoo->slots.told, 0xff, sizeof(HgCuckooTold), table->work.stream),
 				error);
@@ -316,7 +316,7 @@ hg_cuda_cuckoo_erase(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTable
 	cuckoo->in_bins -= told.rows;
 	cuckoo->beside = told.beside;
 	if (told.rows > 0)
-		cuckoo->places.stops = false;
+		cuckoo->hashing.stops = false;
 	return HG_OK;
 }
 
@@ -364,7 +364,7 @@ make_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSpars
 
 /* Finds the distinct words of all bins of a partition.  Waits. */
 static HgStatus
-find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooPlaces *places,
+find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooHashing *hashing,
 			  const HgCudaPartition *parts, uint32_t first_row, const HgCuckooSparse *sparse,
 			  HgCuckooTold *told, HgError *error)
 {
@@ -375,7 +375,7 @@ find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooPlaces *pl
 		error);
 	HG_TRY(clear_told(table, cuckoo, error));
 	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)
-			   ->distinct(table, cuckoo, places, parts, first_row, sparse, error));
+			   ->distinct(table, cuckoo, hashing, parts, first_row, sparse, error));
 	return read_told(table, cuckoo, told, error);
 }
 
@@ -388,14 +388,14 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 	const bool numbered = groups && batch->rows != nullptr;
 	const uint64_t room = count > table->spec.expected_rows ? count : table->spec.expected_rows;
 	const uint32_t capacity = hg_cuda_cuckoo_most_slots(table, groups ? 1 : 0);
-	HgCuckooPlaces *places = &distinct->places;
+	HgCuckooHashing *hashing = &distinct->hashing;
 	uint32_t bins_log2;
 	bool failed = true;
 
 	memset(distinct, 0, sizeof(*distinct));
 	/* at least as many bins as the table will have, so that several make one of the table's */
-	hg_cuda_cuckoo_choose_size(table, (double) room, table->spec.slots_factor, places);
-	bins_log2 = places->bins_log2;
+	hg_cuda_cuckoo_choose_size(table, (double) room, table->spec.slots_factor, hashing);
+	bins_log2 = hashing->bins_log2;
 	while ((double) (count >> bins_log2) > DISTINCT_FILLED * capacity)
 		bins_log2++;
 	for (uint32_t tries = 0; failed; tries++)
@@ -408,12 +408,12 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 			table->told.restarts++;
 		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
 			bins_log2++;
-		hg_cuda_cuckoo_choose_spread(table, cuckoo, tries == 0, places);
-		hg_cuda_cuckoo_choose_functions(cuckoo, 4, places);
-		places->most_chain = DISTINCT_CHAIN;
-		places->bins_log2 = bins_log2;
-		places->buckets = capacity / HG_CUCKOO_BUCKET;
-		HG_TRY(partition(table, places, batch->keys, numbered ? batch->rows : nullptr, count,
+		hg_cuda_cuckoo_choose_spread(table, cuckoo, tries == 0, hashing);
+		hg_cuda_cuckoo_choose_functions(cuckoo, 4, hashing);
+		hashing->most_chain = DISTINCT_CHAIN;
+		hashing->bins_log2 = bins_log2;
+		hashing->buckets = capacity / HG_CUCKOO_BUCKET;
+		HG_TRY(partition(table, hashing, batch->keys, numbered ? batch->rows : nullptr, count,
 						 &parts, error));
 		HG_TRY(hg_cuda_alloc(work, count * table->spec.key_width, &sparse.words, error));
 		HG_TRY(hg_cuda_alloc_array(work, (UINT64_C(1) << bins_log2) + 1, &sparse.counts, error));
@@ -422,7 +422,7 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 			HG_TRY(hg_cuda_alloc_array(work, count, &sparse.offsets, error));
 			HG_TRY(hg_cuda_alloc_array(work, count, &sparse.rows, error));
 		}
-		HG_TRY(find_distinct(table, cuckoo, places, &parts, numbered ? 0 : batch->first_row,
+		HG_TRY(find_distinct(table, cuckoo, hashing, &parts, numbered ? 0 : batch->first_row,
 							 &sparse, &told, error));
 		failed = told.failed > 0;
 		distinct->longest = told.longest;
@@ -445,7 +445,7 @@ HgStatus
 hg_cuda_cuckoo_to_keys(HgCudaTable *table, HgCuckooDistinct *distinct, HgError *error)
 {
 	return hg_cuda_cuckoo_launches(&table->spec)
-		->to_keys(table, &distinct->places, distinct->words, distinct->count, distinct->words,
+		->to_keys(table, &distinct->hashing, distinct->words, distinct->count, distinct->words,
 				  error);
 }
 
@@ -461,10 +461,10 @@ hg_cuda_cuckoo_insert_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgCucko
 
 	/* keys are spread as they were when they got into bins */
 	free_slots(table, cuckoo);
-	cuckoo->places = distinct->places;
-	hg_cuda_cuckoo_choose_places(table, cuckoo, room, 1);
+	cuckoo->hashing = distinct->hashing;
+	hg_cuda_cuckoo_choose_hashing(table, cuckoo, room, 1);
 	HG_TRY(alloc_slots(table, cuckoo, error));
-	rows.finer = distinct->places.bins_log2 - cuckoo->places.bins_log2;
+	rows.finer = distinct->hashing.bins_log2 - cuckoo->hashing.bins_log2;
 	HG_TRY(fill_bins(table, cuckoo, &rows, true, &failed, error));
 	HG_TRY(hg_cuda_cuckoo_to_keys(table, distinct, error));
 	if (!failed)
@@ -492,17 +492,17 @@ hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_ro
 					  uint32_t *rows, HgError *error)
 {
 	const uint64_t key = hg_word_unmix(UINT64_MAX);
-	const uint64_t place = by_row ? cuckoo->beside : cuckoo->in_bins;
+	const uint64_t index = by_row ? cuckoo->beside : cuckoo->in_bins;
 
 	HG_TRY(export_bins(table, cuckoo, by_row, keys, rows, error));
 	if (cuckoo->beside == HG_NO_ROW)
 		return HG_OK;
 	/* only words of 8 bytes are recorded beside the slots */
-	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<uint64_t *>(keys) + place, &key, sizeof(key),
+	HG_CUDA_TRY(cudaMemcpyAsync(static_cast<uint64_t *>(keys) + index, &key, sizeof(key),
 								cudaMemcpyHostToDevice, table->work.stream),
 				error);
 	if (rows != nullptr)
-		HG_CUDA_TRY(cudaMemcpyAsync(rows + place, &cuckoo->slots.told->beside, sizeof(*rows),
+		HG_CUDA_TRY(cudaMemcpyAsync(rows + index, &cuckoo->slots.told->beside, sizeof(*rows),
 									cudaMemcpyDeviceToDevice, table->work.stream),
 					error);
 	/* a device that reads the host's memory directly may read the key only now */

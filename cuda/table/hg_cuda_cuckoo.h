@@ -10,7 +10,7 @@
 #ifndef HG_CUDA_CUCKOO_H
 #define HG_CUDA_CUCKOO_H
 
-#include "hg_cuda_cuckoo_places.h"
+#include "hg_cuda_cuckoo_hashing.h"
 #include "hg_cuda_table.h"
 
 /* Results of kernels, in device memory.  All but beside are of one run. */
@@ -35,7 +35,7 @@ struct HgCuckooSlots
 /* A cuckoo table. */
 struct HgCudaCuckoo
 {
-	HgCuckooPlaces places;
+	HgCuckooHashing hashing;
 	HgCuckooSlots slots;
 	uint64_t in_bins; /* rows in the bins */
 	uint32_t beside;  /* copy of slots.told->beside */
@@ -46,13 +46,13 @@ struct HgCudaCuckoo
 /* Distinct keys of a batch, in bins: see hg_cuda_cuckoo_distinct.  Arrays in device memory. */
 struct HgCuckooDistinct
 {
-	HgCuckooPlaces places; /* how keys became words, and bins_log2 */
-	uint64_t count;		   /* distinct keys */
-	void *words;		   /* [count] in the order of their bins */
-	uint32_t *starts;	   /* [2^bins_log2 + 1] */
-	uint32_t *offsets;	   /* with groups: [count + 1] where the rows of each key begin */
-	uint32_t *rows;		   /* with groups: [rows of the batch] */
-	uint64_t longest;	   /* with groups: most rows of one key */
+	HgCuckooHashing hashing; /* how keys became words, and bins_log2 */
+	uint64_t count;			 /* distinct keys */
+	void *words;			 /* [count] in the order of their bins */
+	uint32_t *starts;		 /* [2^bins_log2 + 1] */
+	uint32_t *offsets;		 /* with groups: [count + 1] where the rows of each key begin */
+	uint32_t *rows;			 /* with groups: [rows of the batch] */
+	uint64_t longest;		 /* with groups: most rows of one key */
 };
 
 /* open makes an empty table with room for rows rows; close frees it, also after a failure. */
@@ -71,7 +71,7 @@ hg_cuda_cuckoo_rows(const HgCudaCuckoo *cuckoo)
 static inline uint64_t
 hg_cuda_cuckoo_slots(const HgCudaCuckoo *cuckoo)
 {
-	return (uint64_t) cuckoo->places.buckets * HG_CUCKOO_BUCKET << cuckoo->places.bins_log2;
+	return (uint64_t) cuckoo->hashing.buckets * HG_CUCKOO_BUCKET << cuckoo->hashing.bins_log2;
 }
 
 /* Inserts a batch; keys of the table keep their rows.  After a failure only close is allowed. */

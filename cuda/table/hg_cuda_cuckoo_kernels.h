@@ -64,9 +64,18 @@ hg_cuckoo_blocks(size_t word_bytes)
 
 #ifdef HG_CUDA_RACECHECK
 template <size_t BYTES> struct HgCuckooAtomic;
-template <> struct HgCuckooAtomic<2> { typedef unsigned short Type; };
-template <> struct HgCuckooAtomic<4> { typedef unsigned int Type; };
-template <> struct HgCuckooAtomic<8> { typedef unsigned long long Type; };
+template <> struct HgCuckooAtomic<2>
+{
+	typedef unsigned short Type;
+};
+template <> struct HgCuckooAtomic<4>
+{
+	typedef unsigned int Type;
+};
+template <> struct HgCuckooAtomic<8>
+{
+	typedef unsigned long long Type;
+};
 #endif
 
 /* Read and write a value that other threads may access at the same time. */
@@ -167,14 +176,14 @@ hg_cuckoo_bin(unsigned char *shared, uint32_t capacity, uint32_t *counters)
 /* Returns the entry of a word, or HG_CUCKOO_NONE.  No entry may be evicted meanwhile. */
 template <typename Word>
 __device__ __forceinline__ uint32_t
-hg_cuckoo_entry(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, Word word)
+hg_cuckoo_entry(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, Word word)
 {
-	for (uint32_t f = 0; f < places.functions; f++)
+	for (uint32_t f = 0; f < hashing.functions; f++)
 	{
 		uint32_t entries[HG_CUCKOO_BUCKET];
 		bool full = true;
 
-		hg_cuckoo_read_slots(bin.slots + hg_cuckoo_bucket(places, f, word) * HG_CUCKOO_BUCKET,
+		hg_cuckoo_read_slots(bin.slots + hg_cuckoo_bucket(hashing, f, word) * HG_CUCKOO_BUCKET,
 							 entries);
 #pragma unroll
 		for (uint32_t k = 0; k < HG_CUCKOO_BUCKET; k++)
@@ -184,7 +193,7 @@ hg_cuckoo_entry(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, Word
 			else if (entries[k] < HG_CUCKOO_ROW && hg_cuckoo_read(&bin.words[entries[k]]) == word)
 				return entries[k];
 		}
-		if (!full && places.stops)
+		if (!full && hashing.stops)
 			break;
 	}
 	return HG_CUCKOO_NONE;
@@ -215,7 +224,8 @@ hg_cuckoo_put_in(const HgCuckooBin<Word> &bin, uint32_t bucket, uint32_t entry)
  */
 template <typename Word>
 __device__ __forceinline__ void
-hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32_t entry, Word word)
+hg_cuckoo_put(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, uint32_t entry,
+			  Word word)
 {
 	uint32_t random = (uint32_t) word ^ threadIdx.x;
 	uint32_t next = 0; /* function to start with */
@@ -225,9 +235,9 @@ hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32
 	{
 		uint32_t bucket;
 
-		for (uint32_t i = 0, f = next; i < places.functions; i++)
+		for (uint32_t i = 0, f = next; i < hashing.functions; i++)
 		{
-			if (hg_cuckoo_put_in(bin, hg_cuckoo_bucket(places, f, word), entry))
+			if (hg_cuckoo_put_in(bin, hg_cuckoo_bucket(hashing, f, word), entry))
 			{
 				if (chain > 0)
 				{
@@ -236,19 +246,19 @@ hg_cuckoo_put(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, uint32
 				}
 				return;
 			}
-			f = f + 1 == places.functions ? 0 : f + 1;
+			f = f + 1 == hashing.functions ? 0 : f + 1;
 		}
-		if (chain == places.most_chain)
+		if (chain == hashing.most_chain)
 			break;
 		chain++;
-		bucket = hg_cuckoo_bucket(places, next, word);
+		bucket = hg_cuckoo_bucket(hashing, next, word);
 		random = random * 1664525 + 1013904223;
 		entry = atomicExch(&bin.slots[bucket * HG_CUCKOO_BUCKET + (random >> 30)], entry);
 		word = hg_cuckoo_read(&bin.words[entry]);
-		for (next = 0; next + 1 < places.functions; next++)
-			if (hg_cuckoo_bucket(places, next, word) == bucket)
+		for (next = 0; next + 1 < hashing.functions; next++)
+			if (hg_cuckoo_bucket(hashing, next, word) == bucket)
 				break;
-		next = next + 1 == places.functions ? 0 : next + 1;
+		next = next + 1 == hashing.functions ? 0 : next + 1;
 	}
 	hg_cuckoo_write(bin.failed, 1u);
 }
@@ -262,7 +272,7 @@ enum HgCuckooMet
 };
 
 /*
- * Puts the word of a row, number place of its run, into the first empty slot of its buckets,
+ * Puts the word of a row, number position of its run, into the first empty slot of its buckets,
  * unless the word has an entry.  *entry becomes the entry of the word.
  *
  * Threads run concurrently, and no entry is evicted meanwhile.  All rows of one word visit the
@@ -271,19 +281,19 @@ enum HgCuckooMet
  */
 template <typename Word>
 __device__ __forceinline__ HgCuckooMet
-hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const Word *run,
-			   uint32_t place, Word word, uint32_t *entry)
+hg_cuckoo_meet(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, const Word *run,
+			   uint32_t position, Word word, uint32_t *entry)
 {
-	if (!places.stops)
+	if (!hashing.stops)
 	{
 		/* the word may be behind an empty slot */
-		*entry = hg_cuckoo_entry(places, bin, word);
+		*entry = hg_cuckoo_entry(hashing, bin, word);
 		if (*entry != HG_CUCKOO_NONE)
 			return HG_CUCKOO_SEEN;
 	}
-	for (uint32_t f = 0; f < places.functions; f++)
+	for (uint32_t f = 0; f < hashing.functions; f++)
 	{
-		uint32_t *slots = bin.slots + hg_cuckoo_bucket(places, f, word) * HG_CUCKOO_BUCKET;
+		uint32_t *slots = bin.slots + hg_cuckoo_bucket(hashing, f, word) * HG_CUCKOO_BUCKET;
 		uint32_t there[HG_CUCKOO_BUCKET];
 
 		hg_cuckoo_read_slots(slots, there);
@@ -293,7 +303,7 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 			uint32_t has = there[k];
 
 			if (has == HG_CUCKOO_NONE)
-				has = atomicCAS(&slots[k], HG_CUCKOO_NONE, HG_CUCKOO_ROW | place);
+				has = atomicCAS(&slots[k], HG_CUCKOO_NONE, HG_CUCKOO_ROW | position);
 			if (has == HG_CUCKOO_NONE)
 			{
 				*entry = atomicAdd(bin.used, 1u);
@@ -327,7 +337,7 @@ hg_cuckoo_meet(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
  */
 template <typename Word, typename Number, typename Seen>
 __device__ __forceinline__ bool
-hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const Word *words,
+hg_cuckoo_fill_left(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, const Word *words,
 					uint64_t run, uint32_t count, Number number, Seen seen)
 {
 	uint32_t i = threadIdx.x;
@@ -343,7 +353,7 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
 			uint32_t entry;
 
 			word = words[run + bin.left[i]];
-			entry = hg_cuckoo_entry(places, bin, word);
+			entry = hg_cuckoo_entry(hashing, bin, word);
 			if (entry == HG_CUCKOO_NONE)
 			{
 				have = true;
@@ -371,7 +381,7 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
 				hg_cuckoo_write(&bin.words[entry], word);
 				number(entry, run + bin.left[i]);
 				__threadfence_block();
-				hg_cuckoo_put(places, bin, entry, word);
+				hg_cuckoo_put(hashing, bin, entry, word);
 			}
 			i += HG_CUCKOO_THREADS;
 		}
@@ -391,7 +401,7 @@ hg_cuckoo_fill_left(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, 
  */
 template <typename Word, typename Pass, typename Number, typename Seen>
 __device__ __forceinline__ void
-hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const Word *words,
+hg_cuckoo_fill(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, const Word *words,
 			   uint64_t first, uint64_t end, Pass pass, Number number, Seen seen)
 {
 	for (uint64_t run = first; run < end; run += HG_CUCKOO_RUN)
@@ -412,7 +422,7 @@ hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 				next = words[run + i + HG_CUCKOO_THREADS];
 			if (pass(word, run + i))
 				continue;
-			met = hg_cuckoo_meet(places, bin, words + run, i, word, &entry);
+			met = hg_cuckoo_meet(hashing, bin, words + run, i, word, &entry);
 			if (met == HG_CUCKOO_NEW)
 				number(entry, run + i);
 			else if (met == HG_CUCKOO_SEEN)
@@ -424,7 +434,7 @@ hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 
 		const uint32_t left = hg_cuckoo_read(bin.left_count);
 
-		if (left > 0 && !hg_cuckoo_fill_left(places, bin, words, run, left, number, seen))
+		if (left > 0 && !hg_cuckoo_fill_left(hashing, bin, words, run, left, number, seen))
 			return;
 	}
 }
@@ -442,7 +452,7 @@ hg_cuckoo_fill(const HgCuckooPlaces &places, const HgCuckooBin<Word> &bin, const
 template <typename Word, bool ROWS>
 __global__ void
 __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
-	hg_cuckoo_insert_kernel(const __grid_constant__ HgCuckooPlaces places, HgCuckooSlots slots,
+	hg_cuckoo_insert_kernel(const __grid_constant__ HgCuckooHashing hashing, HgCuckooSlots slots,
 							const Word *words, const uint32_t *rows, uint32_t first_row,
 							const uint32_t *starts, uint32_t finer, uint32_t first_bin, bool fresh)
 {
@@ -451,10 +461,10 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	extern __shared__ __align__(16) unsigned char hg_shared[];
 	__shared__ uint32_t counters[HG_CUCKOO_COUNTERS];
 	const uint32_t number = first_bin + blockIdx.x;
-	const uint32_t capacity = places.buckets * HG_CUCKOO_BUCKET;
+	const uint32_t capacity = hashing.buckets * HG_CUCKOO_BUCKET;
 	const HgCuckooBin<Word> bin = hg_cuckoo_bin < Word,
 							ROWS ? 1 : 0 > (hg_shared, capacity, counters);
-	const Word marker = static_cast<Word>(places.markers[0]);
+	const Word marker = static_cast<Word>(hashing.markers[0]);
 	Cell *cells = static_cast<Cell *>(slots.cells) + (uint64_t) number * capacity;
 	uint32_t *row_cells = ROWS && !PACKED ? slots.rows + (uint64_t) number * capacity : nullptr;
 	const uint64_t first = starts == nullptr ? 0 : starts[(uint64_t) number << finer];
@@ -487,11 +497,11 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	__syncthreads();
 
 	hg_cuckoo_fill(
-		places, bin, words, first, end,
+		hashing, bin, words, first, end,
 		[&](Word word, uint64_t i)
 		{
 			if (!ROWS)
-				return word == marker || word == static_cast<Word>(places.markers[1]);
+				return word == marker || word == static_cast<Word>(hashing.markers[1]);
 			if (PACKED || word != marker)
 				return false;
 			atomicCAS(&slots.told->beside, HG_NO_ROW,
@@ -546,7 +556,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 template <typename Word, bool GROUPS>
 __global__ void
 __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
-	hg_cuckoo_distinct_kernel(const __grid_constant__ HgCuckooPlaces places, const Word *words,
+	hg_cuckoo_distinct_kernel(const __grid_constant__ HgCuckooHashing hashing, const Word *words,
 							  const uint32_t *rows, uint32_t first_row, const uint32_t *starts,
 							  uint32_t first_bin, Word *words_out, uint32_t *counts,
 							  uint32_t *offsets_out, uint32_t *rows_out, HgCuckooTold *told)
@@ -556,7 +566,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	extern __shared__ __align__(16) unsigned char hg_shared[];
 	__shared__ uint32_t counters[HG_CUCKOO_COUNTERS];
 	const uint32_t number = first_bin + blockIdx.x;
-	const uint32_t capacity = places.buckets * HG_CUCKOO_BUCKET;
+	const uint32_t capacity = hashing.buckets * HG_CUCKOO_BUCKET;
 	const HgCuckooBin<Word> bin = hg_cuckoo_bin < Word,
 							GROUPS ? 1 : 0 > (hg_shared, capacity, counters);
 	const uint32_t first = starts[number];
@@ -580,7 +590,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	}
 	__syncthreads();
 	hg_cuckoo_fill(
-		places, bin, words, first, end, [](Word, uint64_t) { return false; },
+		hashing, bin, words, first, end, [](Word, uint64_t) { return false; },
 		[&](uint32_t entry, uint64_t)
 		{
 			if (GROUPS)
@@ -631,11 +641,11 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 		{
 			const uint32_t i = base + threadIdx.x;
 			const bool there = i >= base && i < end;
-			const uint32_t entry = there ? hg_cuckoo_entry(places, bin, words[i]) : 0;
-			const uint32_t place = hg_take_shared(there, bin.numbers, entry, 1);
+			const uint32_t entry = there ? hg_cuckoo_entry(hashing, bin, words[i]) : 0;
+			const uint32_t position = hg_take_shared(there, bin.numbers, entry, 1);
 
 			if (there)
-				rows_out[place] = first_row + rows[i];
+				rows_out[position] = first_row + rows[i];
 			if (end - base <= HG_CUCKOO_THREADS)
 				break;
 		}

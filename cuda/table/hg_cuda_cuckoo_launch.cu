@@ -28,15 +28,16 @@ hg_cuda_cuckoo_most_slots(const HgCudaTable *table, int numbers)
 
 /* Returns the bins of a launch, if all bins have count rows. */
 static uint64_t
-bins_at_a_time(const HgCuckooPlaces *places, uint64_t count)
+bins_at_a_time(const HgCuckooHashing *hashing, uint64_t count)
 {
-	return HG_PIECE_ROWS / (places->buckets * HG_CUCKOO_BUCKET + (count >> places->bins_log2)) + 1;
+	return HG_PIECE_ROWS / (hashing->buckets * HG_CUCKOO_BUCKET + (count >> hashing->bins_log2)) +
+		   1;
 }
 
 static size_t
-shared_bytes(const HgCudaTable *table, const HgCuckooPlaces *places, int numbers)
+shared_bytes(const HgCudaTable *table, const HgCuckooHashing *hashing, int numbers)
 {
-	return (size_t) places->buckets * HG_CUCKOO_BUCKET *
+	return (size_t) hashing->buckets * HG_CUCKOO_BUCKET *
 			   hg_cuckoo_slot_bytes(table->spec.key_width, numbers) +
 		   HG_CUCKOO_CLAIM_BYTES;
 }
@@ -45,13 +46,13 @@ shared_bytes(const HgCudaTable *table, const HgCuckooPlaces *places, int numbers
 template <auto KERNEL, typename... Arguments>
 static HgStatus
 launch_bins(HgCudaTable *table, const char *name, uint32_t bins_log2, uint64_t count,
-			const HgCuckooPlaces *places, int numbers, HgError *error,
+			const HgCuckooHashing *hashing, int numbers, HgError *error,
 			const Arguments &...arguments)
 {
-	const size_t shared = shared_bytes(table, places, numbers);
+	const size_t shared = shared_bytes(table, hashing, numbers);
 
 	return hg_cuda_in_pieces(
-		&table->work, UINT64_C(1) << bins_log2, bins_at_a_time(places, count), error,
+		&table->work, UINT64_C(1) << bins_log2, bins_at_a_time(hashing, count), error,
 		[&](uint64_t first, uint64_t end)
 		{
 			return hg_cuda_launch_shared<KERNEL>(table->work.stream, name, (unsigned) (end - first),
@@ -75,11 +76,11 @@ static HgStatus
 launch_insert(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bool fresh,
 			  HgError *error)
 {
-	const HgCuckooPlaces *places = &cuckoo->places;
+	const HgCuckooHashing *hashing = &cuckoo->hashing;
 
 	return launch_bins<hg_cuckoo_insert_kernel<Word, ROWS>>(
-		table, "hg_cuckoo_insert_kernel", places->bins_log2, rows->count, places, ROWS ? 1 : 0,
-		error, *places, cuckoo->slots, static_cast<const Word *>(rows->words), rows->rows,
+		table, "hg_cuckoo_insert_kernel", hashing->bins_log2, rows->count, hashing, ROWS ? 1 : 0,
+		error, *hashing, cuckoo->slots, static_cast<const Word *>(rows->words), rows->rows,
 		rows->first_row, rows->starts, rows->finer, HG_PIECE_FIRST, fresh);
 }
 
@@ -88,12 +89,12 @@ static HgStatus
 launch_erase(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch,
 			 HgError *error)
 {
-	HgCuckooPlaces places = cuckoo->places;
+	HgCuckooHashing hashing = cuckoo->hashing;
 
 	/* a search must not stop at a slot that has just become empty */
-	places.stops = false;
+	hashing.stops = false;
 	return launch_items<hg_cuckoo_erase_kernel<Word, ROWS>>(
-		table, "hg_cuckoo_erase_kernel", batch->count, error, places, cuckoo->slots,
+		table, "hg_cuckoo_erase_kernel", batch->count, error, hashing, cuckoo->slots,
 		static_cast<const Word *>(batch->keys), batch->rows, batch->first_row, batch->by_key,
 		HG_PIECE_FIRST, HG_PIECE_END);
 }
@@ -105,7 +106,7 @@ launch_look(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys, ui
 {
 	return hg_cuda_launch_pieces<hg_cuckoo_find_kernel<Word, ROWS, ANSWER>, HG_CUCKOO_LOOK_THREADS,
 								 HG_CUCKOO_LOOK_THREADS * HG_CUCKOO_ITEMS>(
-		&table->work, "hg_cuckoo_find_kernel", count, HG_PIECE_ROWS, error, cuckoo->places,
+		&table->work, "hg_cuckoo_find_kernel", count, HG_PIECE_ROWS, error, cuckoo->hashing,
 		cuckoo->slots, static_cast<const Word *>(keys), HG_PIECE_FIRST, HG_PIECE_END, offsets,
 		rows);
 }
@@ -131,7 +132,7 @@ launch_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys, 
 			  void *keys_out, HgError *error)
 {
 	return launch_items<hg_cuckoo_absent_kernel<Word, ROWS>>(
-		table, "hg_cuckoo_absent_kernel", count, error, cuckoo->places, cuckoo->slots,
+		table, "hg_cuckoo_absent_kernel", count, error, cuckoo->hashing, cuckoo->slots,
 		static_cast<const Word *>(keys), HG_PIECE_FIRST, HG_PIECE_END,
 		static_cast<Word *>(keys_out));
 }
@@ -142,45 +143,45 @@ launch_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void 
 			  uint32_t *rows, HgError *error)
 {
 	return launch_items<hg_cuckoo_export_kernel<Word, ROWS>>(
-		table, "hg_cuckoo_export_kernel", hg_cuda_cuckoo_slots(cuckoo), error, cuckoo->places,
-		hg_cuckoo_inverse(cuckoo->places.key_factor), cuckoo->slots, HG_PIECE_FIRST, HG_PIECE_END,
+		table, "hg_cuckoo_export_kernel", hg_cuda_cuckoo_slots(cuckoo), error, cuckoo->hashing,
+		hg_cuckoo_inverse(cuckoo->hashing.key_factor), cuckoo->slots, HG_PIECE_FIRST, HG_PIECE_END,
 		by_row, static_cast<Word *>(keys), rows);
 }
 
 template <typename Word, bool FROM_WORDS>
 static HgStatus
-launch_spread(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys, uint64_t count,
+launch_spread(HgCudaTable *table, const HgCuckooHashing *hashing, const void *keys, uint64_t count,
 			  void *keys_out, HgError *error)
 {
 	return launch_items<hg_cuckoo_spread_kernel<Word, FROM_WORDS>>(
-		table, "hg_cuckoo_spread_kernel", count, error, *places,
-		hg_cuckoo_inverse(places->key_factor), static_cast<const Word *>(keys), HG_PIECE_FIRST,
+		table, "hg_cuckoo_spread_kernel", count, error, *hashing,
+		hg_cuckoo_inverse(hashing->key_factor), static_cast<const Word *>(keys), HG_PIECE_FIRST,
 		HG_PIECE_END, static_cast<Word *>(keys_out));
 }
 
 template <typename Word, bool GROUPS>
 static HgStatus
-launch_distinct_kernel(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCuckooPlaces *places,
-					   const HgCudaPartition *parts, uint32_t first_row,
-					   const HgCuckooSparse *sparse, HgError *error)
+launch_distinct_kernel(HgCudaTable *table, const HgCudaCuckoo *cuckoo,
+					   const HgCuckooHashing *hashing, const HgCudaPartition *parts,
+					   uint32_t first_row, const HgCuckooSparse *sparse, HgError *error)
 {
 	return launch_bins<hg_cuckoo_distinct_kernel<Word, GROUPS>>(
-		table, "hg_cuckoo_distinct_kernel", parts->bins_log2, parts->count, places, GROUPS ? 1 : 0,
-		error, *places, static_cast<const Word *>(parts->words), parts->rows, first_row,
+		table, "hg_cuckoo_distinct_kernel", parts->bins_log2, parts->count, hashing, GROUPS ? 1 : 0,
+		error, *hashing, static_cast<const Word *>(parts->words), parts->rows, first_row,
 		parts->starts, HG_PIECE_FIRST, static_cast<Word *>(sparse->words), sparse->counts,
 		sparse->offsets, sparse->rows, cuckoo->slots.told);
 }
 
 template <typename Word>
 static HgStatus
-launch_distinct(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCuckooPlaces *places,
+launch_distinct(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const HgCuckooHashing *hashing,
 				const HgCudaPartition *parts, uint32_t first_row, const HgCuckooSparse *sparse,
 				HgError *error)
 {
 	return sparse->offsets != nullptr
-			   ? launch_distinct_kernel<Word, true>(table, cuckoo, places, parts, first_row, sparse,
-													error)
-			   : launch_distinct_kernel<Word, false>(table, cuckoo, places, parts, first_row,
+			   ? launch_distinct_kernel<Word, true>(table, cuckoo, hashing, parts, first_row,
+													sparse, error)
+			   : launch_distinct_kernel<Word, false>(table, cuckoo, hashing, parts, first_row,
 													 sparse, error);
 }
 

@@ -61,14 +61,14 @@ struct HgCuckooLaunches
 							uint32_t *rows, HgError *error);
 
 	/* Make spread keys of keys, and keys of words; input and output may be one array. */
-	HgStatus (*spread)(HgCudaTable *table, const HgCuckooPlaces *places, const void *keys,
+	HgStatus (*spread)(HgCudaTable *table, const HgCuckooHashing *hashing, const void *keys,
 					   uint64_t count, void *keys_out, HgError *error);
-	HgStatus (*to_keys)(HgCudaTable *table, const HgCuckooPlaces *places, const void *words,
+	HgStatus (*to_keys)(HgCudaTable *table, const HgCuckooHashing *hashing, const void *words,
 						uint64_t count, void *keys_out, HgError *error);
 
 	/* Find the distinct words of bins; and move them together, once distinct->starts are known. */
 	HgStatus (*distinct)(HgCudaTable *table, const HgCudaCuckoo *cuckoo,
-						 const HgCuckooPlaces *places, const HgCudaPartition *parts,
+						 const HgCuckooHashing *hashing, const HgCudaPartition *parts,
 						 uint32_t first_row, const HgCuckooSparse *sparse, HgError *error);
 	HgStatus (*dense)(HgCudaTable *table, const HgCudaPartition *parts,
 					  const HgCuckooSparse *sparse, const HgCuckooDistinct *distinct,

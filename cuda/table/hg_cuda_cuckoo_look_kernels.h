@@ -103,11 +103,11 @@ hg_cuckoo_among(const typename HgCuckooCell<Word, ROWS>::Type *cells, Word word,
 /* Returns the first slot of the bucket that a function chooses for a word. */
 template <typename Word>
 __device__ __forceinline__ uint64_t
-hg_cuckoo_slot(const HgCuckooPlaces &places, uint32_t function, Word word)
+hg_cuckoo_slot(const HgCuckooHashing &hashing, uint32_t function, Word word)
 {
-	const uint64_t bin = hg_word_vertex(word, 32 - places.bins_log2);
+	const uint64_t bin = hg_word_vertex(word, 32 - hashing.bins_log2);
 
-	return (bin * places.buckets + hg_cuckoo_bucket(places, function, word)) * HG_CUCKOO_BUCKET;
+	return (bin * hashing.buckets + hg_cuckoo_bucket(hashing, function, word)) * HG_CUCKOO_BUCKET;
 }
 
 /*
@@ -116,20 +116,20 @@ hg_cuckoo_slot(const HgCuckooPlaces &places, uint32_t function, Word word)
  */
 template <typename Word, bool ROWS>
 __device__ __forceinline__ uint64_t
-hg_cuckoo_look(const HgCuckooPlaces &places, const HgCuckooSlots &slots, uint32_t from, Word word,
+hg_cuckoo_look(const HgCuckooHashing &hashing, const HgCuckooSlots &slots, uint32_t from, Word word,
 			   uint32_t *row)
 {
 	typedef typename HgCuckooCell<Word, ROWS>::Type Cell;
 
-	for (uint32_t f = from; f < places.functions; f++)
+	for (uint32_t f = from; f < hashing.functions; f++)
 	{
-		const uint64_t slot = hg_cuckoo_slot(places, f, word);
+		const uint64_t slot = hg_cuckoo_slot(hashing, f, word);
 		Cell cells[HG_CUCKOO_BUCKET];
 		bool full;
 		uint32_t at;
 
 		hg_cuckoo_load(static_cast<const Cell *>(slots.cells) + slot, cells);
-		at = hg_cuckoo_among<Word, ROWS>(cells, word, static_cast<Word>(places.markers[0]), &full);
+		at = hg_cuckoo_among<Word, ROWS>(cells, word, static_cast<Word>(hashing.markers[0]), &full);
 		if (at < HG_CUCKOO_BUCKET)
 		{
 			*row = !ROWS ? 0 : sizeof(Word) == 8 ? slots.rows[slot + at] : 0;
@@ -139,7 +139,7 @@ hg_cuckoo_look(const HgCuckooPlaces &places, const HgCuckooSlots &slots, uint32_
 					*row = (uint32_t) cells[k];
 			return slot + at;
 		}
-		if (!full && places.stops)
+		if (!full && hashing.stops)
 			break;
 	}
 	*row = HG_NO_ROW;
@@ -149,13 +149,13 @@ hg_cuckoo_look(const HgCuckooPlaces &places, const HgCuckooSlots &slots, uint32_
 /* Returns the row of a key, from the slots or beside, or HG_NO_ROW. */
 template <typename Word, bool ROWS>
 __device__ __forceinline__ uint32_t
-hg_cuckoo_row(const HgCuckooPlaces &places, const HgCuckooSlots &slots, Word word)
+hg_cuckoo_row(const HgCuckooHashing &hashing, const HgCuckooSlots &slots, Word word)
 {
 	uint32_t row;
 
-	if (ROWS && sizeof(Word) == 8 && word == static_cast<Word>(places.markers[0]))
+	if (ROWS && sizeof(Word) == 8 && word == static_cast<Word>(hashing.markers[0]))
 		return slots.told->beside;
-	hg_cuckoo_look<Word, ROWS>(places, slots, 0, word, &row);
+	hg_cuckoo_look<Word, ROWS>(hashing, slots, 0, word, &row);
 	return row;
 }
 
@@ -171,14 +171,14 @@ enum HgCuckooAnswer
 template <typename Word, bool ROWS, HgCuckooAnswer ANSWER>
 __global__ void
 __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
-	hg_cuckoo_find_kernel(const __grid_constant__ HgCuckooPlaces places, HgCuckooSlots slots,
+	hg_cuckoo_find_kernel(const __grid_constant__ HgCuckooHashing hashing, HgCuckooSlots slots,
 						  const Word *keys, uint64_t first, uint64_t end, const uint64_t *offsets,
 						  uint32_t *answers)
 {
 	typedef typename HgCuckooCell<Word, ROWS>::Type Cell;
 	const uint64_t begin =
 		first + (uint64_t) blockIdx.x * (HG_CUCKOO_LOOK_THREADS * HG_CUCKOO_ITEMS) + threadIdx.x;
-	const Word marker = static_cast<Word>(places.markers[0]);
+	const Word marker = static_cast<Word>(hashing.markers[0]);
 	Word word[HG_CUCKOO_ITEMS];
 	Cell cells[HG_CUCKOO_ITEMS][HG_CUCKOO_BUCKET];
 
@@ -193,10 +193,10 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 #pragma unroll
 	for (int k = 0; k < HG_CUCKOO_ITEMS; k++)
 	{
-		word[k] = hg_cuckoo_word(places, word[k]);
+		word[k] = hg_cuckoo_word(hashing, word[k]);
 		if (begin + k * HG_CUCKOO_LOOK_THREADS < end)
 			hg_cuckoo_load(static_cast<const Cell *>(slots.cells) +
-							   hg_cuckoo_slot(places, 0, word[k]),
+							   hg_cuckoo_slot(hashing, 0, word[k]),
 						   cells[k]);
 	}
 #pragma unroll
@@ -214,7 +214,7 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 		{
 			row = 0;
 			if (ROWS && sizeof(Word) == 8 && ANSWER != HG_CUCKOO_COUNTS)
-				row = slots.rows[hg_cuckoo_slot(places, 0, word[k]) + at];
+				row = slots.rows[hg_cuckoo_slot(hashing, 0, word[k]) + at];
 #pragma unroll
 			for (uint32_t j = 0; j < HG_CUCKOO_BUCKET; j++)
 				if (HgCuckooCell<Word, ROWS>::PACKED && at == j)
@@ -222,8 +222,8 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 		}
 		else if (ROWS && sizeof(Word) == 8 && word[k] == marker)
 			row = slots.told->beside;
-		else if (full || !places.stops)
-			hg_cuckoo_look<Word, ROWS>(places, slots, 1, word[k], &row);
+		else if (full || !hashing.stops)
+			hg_cuckoo_look<Word, ROWS>(hashing, slots, 1, word[k], &row);
 		if (ANSWER == HG_CUCKOO_ROWS)
 			answers[i] = row;
 		else if (ANSWER == HG_CUCKOO_COUNTS)
@@ -240,40 +240,40 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 template <typename Word, bool ROWS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_cuckoo_absent_kernel(const __grid_constant__ HgCuckooPlaces places, HgCuckooSlots slots,
+	hg_cuckoo_absent_kernel(const __grid_constant__ HgCuckooHashing hashing, HgCuckooSlots slots,
 							const Word *keys, uint64_t first, uint64_t end, Word *keys_out)
 {
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 	const Word key = i < end ? keys[i] : 0;
 	const bool absent = i < end && hg_cuckoo_row<Word, ROWS>(
-									   places, slots, hg_cuckoo_word(places, key)) == HG_NO_ROW;
+									   hashing, slots, hg_cuckoo_word(hashing, key)) == HG_NO_ROW;
 	const uint32_t all = __ballot_sync(UINT32_MAX, absent);
 	const uint32_t lane = threadIdx.x % 32;
-	uint32_t place = 0;
+	uint32_t position = 0;
 
 	if (lane == 0 && all != 0)
-		place = atomicAdd(&slots.told->cursor, (uint32_t) __popc(all));
-	place = __shfl_sync(UINT32_MAX, place, 0) + __popc(all & ((1u << lane) - 1));
+		position = atomicAdd(&slots.told->cursor, (uint32_t) __popc(all));
+	position = __shfl_sync(UINT32_MAX, position, 0) + __popc(all & ((1u << lane) - 1));
 	if (absent && keys_out != nullptr)
-		keys_out[place] = key;
+		keys_out[position] = key;
 }
 
 /* Erases keys: all by_key, else those that have the named row.  Of equal keys one is counted. */
 template <typename Word, bool ROWS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_cuckoo_erase_kernel(const __grid_constant__ HgCuckooPlaces places, HgCuckooSlots slots,
+	hg_cuckoo_erase_kernel(const __grid_constant__ HgCuckooHashing hashing, HgCuckooSlots slots,
 						   const Word *keys, const uint32_t *rows, uint32_t first_row, bool by_key,
 						   uint64_t first, uint64_t end)
 {
 	typedef typename HgCuckooCell<Word, ROWS>::Type Cell;
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-	const Word marker = static_cast<Word>(places.markers[0]);
+	const Word marker = static_cast<Word>(hashing.markers[0]);
 	bool erased = false;
 
 	if (i < end)
 	{
-		const Word word = hg_cuckoo_word(places, keys[i]);
+		const Word word = hg_cuckoo_word(hashing, keys[i]);
 		const uint32_t wanted = !ROWS || by_key	  ? 0
 								: rows == nullptr ? first_row + (uint32_t) i
 												  : rows[i];
@@ -289,7 +289,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		else
 		{
 			uint32_t row;
-			const uint64_t slot = hg_cuckoo_look<Word, ROWS>(places, slots, 0, word, &row);
+			const uint64_t slot = hg_cuckoo_look<Word, ROWS>(hashing, slots, 0, word, &row);
 
 			if (slot != UINT64_MAX && (!ROWS || by_key || row == wanted))
 			{
@@ -328,49 +328,49 @@ __launch_bounds__(HG_STREAM_THREADS)
 template <typename Word, bool ROWS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_cuckoo_export_kernel(const __grid_constant__ HgCuckooPlaces places, uint64_t inverse,
+	hg_cuckoo_export_kernel(const __grid_constant__ HgCuckooHashing hashing, uint64_t inverse,
 							HgCuckooSlots slots, uint64_t first, uint64_t end, bool by_row,
 							Word *keys, uint32_t *rows)
 {
 	typedef typename HgCuckooCell<Word, ROWS>::Type Cell;
 	constexpr bool PACKED = HgCuckooCell<Word, ROWS>::PACKED;
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
-	const Word marker = static_cast<Word>(places.markers[0]);
+	const Word marker = static_cast<Word>(hashing.markers[0]);
 	const Cell cell = i < end ? static_cast<const Cell *>(slots.cells)[i] : 0;
 	const bool taken =
 		i < end && (PACKED ? (uint32_t) cell != HG_CUDA_EMPTY_ROW : (Word) cell != marker);
 	const uint32_t all = __ballot_sync(UINT32_MAX, taken);
 	const uint32_t lane = threadIdx.x % 32;
-	uint32_t place = 0;
+	uint32_t position = 0;
 	uint32_t row = 0;
 
 	if (lane == 0 && all != 0 && !by_row)
-		place = atomicAdd(&slots.told->cursor, (uint32_t) __popc(all));
-	place = __shfl_sync(UINT32_MAX, place, 0) + __popc(all & ((1u << lane) - 1));
+		position = atomicAdd(&slots.told->cursor, (uint32_t) __popc(all));
+	position = __shfl_sync(UINT32_MAX, position, 0) + __popc(all & ((1u << lane) - 1));
 	if (!taken)
 		return;
 	if (ROWS)
 		row = PACKED ? (uint32_t) cell : slots.rows[i];
 	if (by_row)
-		place = row;
-	keys[place] =
-		hg_cuckoo_key(places, inverse, PACKED ? (Word) ((uint64_t) cell >> 32) : (Word) cell);
+		position = row;
+	keys[position] =
+		hg_cuckoo_key(hashing, inverse, PACKED ? (Word) ((uint64_t) cell >> 32) : (Word) cell);
 	if (rows != nullptr)
-		rows[place] = row;
+		rows[position] = row;
 }
 
 /* keys_out[i] = spread keys[i], or with FROM_WORDS the key of word keys[i]; may be one array. */
 template <typename Word, bool FROM_WORDS>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
-	hg_cuckoo_spread_kernel(const __grid_constant__ HgCuckooPlaces places, uint64_t inverse,
+	hg_cuckoo_spread_kernel(const __grid_constant__ HgCuckooHashing hashing, uint64_t inverse,
 							const Word *keys, uint64_t first, uint64_t end, Word *keys_out)
 {
 	const uint64_t i = first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
 
 	if (i < end)
-		keys_out[i] = FROM_WORDS ? hg_cuckoo_key(places, inverse, keys[i])
-								 : hg_cuckoo_spread(places, keys[i]);
+		keys_out[i] = FROM_WORDS ? hg_cuckoo_key(hashing, inverse, keys[i])
+								 : hg_cuckoo_spread(hashing, keys[i]);
 }
 
 #endif /* HG_CUDA_CUCKOO_LOOK_KERNELS_H */

@@ -49,15 +49,15 @@ hg_cuda_cuckoo_numbers(const HgCudaTable *table)
 /* Sets bins_log2 and buckets for this many rows, with factor slots for each. */
 void
 hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
-						   HgCuckooPlaces *places)
+						   HgCuckooHashing *hashing)
 {
 	const uint32_t most = hg_cuda_cuckoo_most_slots(table, hg_cuda_cuckoo_numbers(table));
 	double slots = factor * rows + MORE_SLOTS;
 
-	places->bins_log2 = 0;
+	hashing->bins_log2 = 0;
 	while (slots > most)
 	{
-		const double mean = rows / (double) (UINT64_C(1) << ++places->bins_log2);
+		const double mean = rows / (double) (UINT64_C(1) << ++hashing->bins_log2);
 		const double least = (mean + DEVIATIONS * sqrt(mean)) / MOST_FILLED;
 
 		slots = factor * mean > least ? factor * mean : least;
@@ -65,7 +65,7 @@ hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
 	/* with no more buckets than functions there would be no choice */
 	if (slots < 8 * HG_CUCKOO_BUCKET)
 		slots = 8 * HG_CUCKOO_BUCKET;
-	places->buckets = (uint32_t) ceil(slots / HG_CUCKOO_BUCKET);
+	hashing->buckets = (uint32_t) ceil(slots / HG_CUCKOO_BUCKET);
 }
 
 /* Returns how many rows the slots take before they grow. */
@@ -132,43 +132,44 @@ next_random(HgCudaCuckoo *cuckoo)
 /* Sets how keys are spread, and the markers' words. */
 void
 hg_cuda_cuckoo_choose_spread(const HgCudaTable *table, HgCudaCuckoo *cuckoo, bool plain,
-							 HgCuckooPlaces *places)
+							 HgCuckooHashing *hashing)
 {
-	places->key_flip = plain ? 0 : next_random(cuckoo);
-	places->key_factor = plain ? 1 : next_random(cuckoo) | 1;
+	hashing->key_flip = plain ? 0 : next_random(cuckoo);
+	hashing->key_factor = plain ? 1 : next_random(cuckoo) | 1;
 	for (uint32_t marker = 0; marker < 2; marker++)
-		places->markers[marker] = table->spec.key_width == 4
-									  ? hg_cuckoo_word(*places, hg_word_unmix(UINT32_MAX - marker))
-									  : hg_cuckoo_word(*places, hg_word_unmix(UINT64_MAX - marker));
+		hashing->markers[marker] =
+			table->spec.key_width == 4
+				? hg_cuckoo_word(*hashing, hg_word_unmix(UINT32_MAX - marker))
+				: hg_cuckoo_word(*hashing, hg_word_unmix(UINT64_MAX - marker));
 }
 
 /* Sets new random functions. */
 void
-hg_cuda_cuckoo_choose_functions(HgCudaCuckoo *cuckoo, uint32_t functions, HgCuckooPlaces *places)
+hg_cuda_cuckoo_choose_functions(HgCudaCuckoo *cuckoo, uint32_t functions, HgCuckooHashing *hashing)
 {
-	places->functions = functions;
-	places->stops = true;
+	hashing->functions = functions;
+	hashing->stops = true;
 	for (uint32_t i = 0; i < functions; i++)
 	{
-		places->flips[i] = next_random(cuckoo);
-		places->factors[i] = next_random(cuckoo) | 1;
+		hashing->flips[i] = next_random(cuckoo);
+		hashing->factors[i] = next_random(cuckoo) | 1;
 	}
 }
 
 /* Sets the size for this many rows, and functions, the first of which may be bad on purpose. */
 void
-hg_cuda_cuckoo_choose_places(const HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
-							 double grown)
+hg_cuda_cuckoo_choose_hashing(const HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows,
+							  double grown)
 {
 	const HgTableSpec *spec = &table->spec;
-	HgCuckooPlaces *places = &cuckoo->places;
+	HgCuckooHashing *hashing = &cuckoo->hashing;
 	const bool is_full = spec->functions > 2 && spec->slots_factor < FULL_FACTOR;
 
-	hg_cuda_cuckoo_choose_size(table, (double) rows, spec->slots_factor * grown, places);
-	hg_cuda_cuckoo_choose_functions(cuckoo, spec->functions, places);
-	places->most_chain =
-		(is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * hg_ceil_log2(places->buckets * HG_CUCKOO_BUCKET);
+	hg_cuda_cuckoo_choose_size(table, (double) rows, spec->slots_factor * grown, hashing);
+	hg_cuda_cuckoo_choose_functions(cuckoo, spec->functions, hashing);
+	hashing->most_chain = (is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) *
+						  hg_ceil_log2(hashing->buckets * HG_CUCKOO_BUCKET);
 	for (uint32_t i = 0; i < spec->functions; i++)
 		if (cuckoo->functions_made++ < spec->bad_functions)
-			places->factors[i] = 0;
+			hashing->factors[i] = 0;
 }

@@ -66,8 +66,8 @@ hg_dy_ordered(uint32_t bit, bool *second)
  */
 template <typename Slots, bool KEYS>
 __device__ __forceinline__ uint32_t
-hg_dy_place(const HgDyTable &table, const HgSlotBatch &list, uint32_t i,
-			const HgDyRoom<typename Slots::Word> &left, HgDyState *state)
+hg_dy_put(const HgDyTable &table, const HgSlotBatch &list, uint32_t i,
+		  const HgDyRoom<typename Slots::Word> &left, HgDyState *state)
 {
 	typedef typename Slots::Slot Slot;
 	typename Slots::Word word = 0;
@@ -148,9 +148,9 @@ hg_dy_place(const HgDyTable &table, const HgSlotBatch &list, uint32_t i,
  */
 template <typename Slots, bool KEYS>
 __global__ void
-__launch_bounds__(HG_DY_THREADS, HG_DY_PLACE_BLOCKS)
-	hg_dy_place_kernel(const __grid_constant__ HgDyTable table, HgSlotBatch list,
-					   HgDyRoom<typename Slots::Word> left, HgDyState *state)
+__launch_bounds__(HG_DY_THREADS, HG_DY_PUT_BLOCKS)
+	hg_dy_put_kernel(const __grid_constant__ HgDyTable table, HgSlotBatch list,
+					 HgDyRoom<typename Slots::Word> left, HgDyState *state)
 {
 	__shared__ HgDyTable shared;
 	__shared__ uint32_t counts[HG_TABLE_MAX_SUBTABLES];
@@ -161,7 +161,7 @@ __launch_bounds__(HG_DY_THREADS, HG_DY_PLACE_BLOCKS)
 	for (uint32_t base = blockIdx.x * HG_DY_THREADS; base < list.count;
 		 base += gridDim.x * HG_DY_THREADS)
 		hg_dy_tell(shared, counts,
-				   hg_dy_place<Slots, KEYS>(shared, list, base + threadIdx.x, left, state));
+				   hg_dy_put<Slots, KEYS>(shared, list, base + threadIdx.x, left, state));
 	__syncthreads();
 	if (threadIdx.x < shared.count && counts[threadIdx.x] > 0)
 		atomicAdd(&state->rows[threadIdx.x], counts[threadIdx.x]);
@@ -431,13 +431,13 @@ hg_dy_erase(const HgDyTable &table, const HgSlotBatch &list, uint32_t i, bool by
 	}
 	if (hg_dy_look<Slots>(table, word, there && !Slots::is_odd(word), &subtable, &slot, &row))
 	{
-		typename Slots::Slot *place = hg_dy_slots<Slots>(table.subtables[subtable]) + slot;
+		typename Slots::Slot *target = hg_dy_slots<Slots>(table.subtables[subtable]) + slot;
 
 		if (Slots::APART && !by_key)
 			row = table.subtables[subtable].rows[slot];
 		/* of two lanes that name a slot, one erases it */
 		if ((by_key || row == wanted) &&
-			hg_slot_cas(place, Slots::make(word, row), Slots::EMPTY) == Slots::make(word, row))
+			hg_slot_cas(target, Slots::make(word, row), Slots::EMPTY) == Slots::make(word, row))
 			erased = subtable;
 	}
 	__syncwarp();

@@ -88,8 +88,8 @@ run_phases(HgCudaDycuckoo *dy, const HgSlotBatch *list,
 						((uint64_t) scratch->claim_count + scratch->lock_count) * sizeof(uint32_t),
 						work->stream),
 		error);
-	HG_TRY((hg_cuda_launch<hg_dy_place_kernel<Slots, KEYS>>(
-		work->stream, "hg_dy_place_kernel",
+	HG_TRY((hg_cuda_launch<hg_dy_put_kernel<Slots, KEYS>>(
+		work->stream, "hg_dy_put_kernel",
 		std::min(hg_blocks_for(list->count, HG_DY_THREADS), HG_DY_CHANGE_BLOCKS), HG_DY_THREADS,
 		error, dy->table, *list, scratch->left, dy->state)));
 	HG_TRY((hg_cuda_launch<hg_dy_evict_kernel<Slots>>(

@@ -35,7 +35,7 @@ constexpr uint32_t HG_DY_LAST = 4;
  * Blocks of the insert kernel on a multiprocessor.  A launch that changes the table has at most as
  * many blocks as fit 132 multiprocessors, since each adds its counts once to shared counters.
  */
-constexpr int HG_DY_PLACE_BLOCKS = 4;
+constexpr int HG_DY_PUT_BLOCKS = 4;
 constexpr unsigned HG_DY_CHANGE_BLOCKS = 4 * 132;
 
 /* Pairs of a full bucket whose other buckets are read together, to find one with room. */
@@ -449,8 +449,8 @@ __launch_bounds__(HG_DY_THREADS)
 		const Slot slot = i < end ? hg_dy_slots<Slots>(old)[from] : Slots::EMPTY;
 		const bool live = slot != Slots::EMPTY;
 		const uint32_t lives = __ballot_sync(UINT32_MAX, live) >> base & all;
-		const uint32_t place = total + __popc(lives & before);
-		const bool over = live && place >= Slots::COUNT;
+		const uint32_t position = total + __popc(lives & before);
+		const bool over = live && position >= Slots::COUNT;
 		const uint32_t row = Slots::APART && live ? old.rows[from] : Slots::row(slot);
 		const uint32_t to = hg_slot_append(&state->left, over);
 		const uint32_t overs = __ballot_sync(UINT32_MAX, over);
@@ -464,9 +464,9 @@ __launch_bounds__(HG_DY_THREADS)
 		}
 		else if (live)
 		{
-			hg_dy_slots<Slots>(half)[i - (lane - base) + place] = slot;
+			hg_dy_slots<Slots>(half)[i - (lane - base) + position] = slot;
 			if (Slots::APART)
-				half.rows[i - (lane - base) + place] = row;
+				half.rows[i - (lane - base) + position] = row;
 		}
 		if (lane == 0 && overs != 0)
 			atomicSub(&state->rows[number], (uint32_t) __popc(overs));

@@ -84,10 +84,10 @@ template <typename Word> struct Feed
 	uint64_t count;
 };
 
-/* Counts the edges that are left out, and numbers the others: *places is NULL if all stay. */
+/* Counts the edges that are left out, and numbers the others: *positions is NULL if all stay. */
 template <typename Slots>
 static HgStatus
-leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, uint32_t **places,
+leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, uint32_t **positions,
 		  HgError *error)
 {
 	typedef typename Slots::Word Word;
@@ -97,7 +97,7 @@ leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, u
 	void *temporary;
 	size_t bytes = 0;
 
-	*places = nullptr;
+	*positions = nullptr;
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_doubles_kernel<Slots>, HG_DYNAMIC_THREADS>(
 		work, "hg_dynamic_doubles_kernel", graph->rows, HG_PIECE_ROWS, error, graph->offsets,
 		graph->vertices_log2, words, graph->edge_rows, HG_PIECE_FIRST, HG_PIECE_END,
@@ -107,16 +107,16 @@ leave_out(HgCudaDynamic *dynamic, const HgCudaGraph *graph, uint64_t old_rows, u
 		return HG_OK;
 
 	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, &kept, error));
-	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, places, error));
+	HG_TRY(hg_cuda_alloc_array(work, graph->rows + 1, positions, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_kept_kernel<Slots>, HG_DYNAMIC_THREADS>(
 		work, "hg_dynamic_kept_kernel", graph->rows + 1, HG_PIECE_ROWS, error, words,
 		HG_PIECE_FIRST, graph->rows, kept)));
 	HG_TRY(hg_cuda_pace(work, error));
-	HG_CUDA_TRY(
-		cub::DeviceScan::ExclusiveSum(nullptr, bytes, kept, *places, graph->rows + 1, work->stream),
-		error);
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(nullptr, bytes, kept, *positions, graph->rows + 1,
+											  work->stream),
+				error);
 	HG_TRY(hg_cuda_alloc(work, bytes, &temporary, error));
-	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, kept, *places, graph->rows + 1,
+	HG_CUDA_TRY(cub::DeviceScan::ExclusiveSum(temporary, bytes, kept, *positions, graph->rows + 1,
 											  work->stream),
 				error);
 	hg_cuda_free(work, temporary);
@@ -141,14 +141,14 @@ build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t e
 						  numbers == nullptr ? feed->rows : nullptr,
 						  numbers == nullptr ? feed->first_row : 0};
 	HgDynamicLists *lists = &dynamic->lists;
-	uint32_t *places = nullptr;
+	uint32_t *positions = nullptr;
 	HgCudaGraph graph;
 
 	HG_TRY(hg_cuda_graph_build(work, &shape, sizeof(Word), feed->keys, numbers, feed->count, false,
 							   lists->unique, &graph, error));
 	dynamic->known.doubles = 0;
 	if (lists->unique && feed->count > 0)
-		HG_TRY(leave_out<Slots>(dynamic, &graph, feed->old_rows, &places, error));
+		HG_TRY(leave_out<Slots>(dynamic, &graph, feed->old_rows, &positions, error));
 	table->rows = feed->count - dynamic->known.doubles;
 	dynamic->slots = table->rows + vertices * empty_slots;
 	dynamic->deleted = 0;
@@ -170,14 +170,14 @@ build_lists(HgCudaDynamic *dynamic, Feed<typename Slots::Word> *feed, uint32_t e
 	HG_TRY(hg_cuda_pace(work, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_spread_kernel<Slots>, HG_DYNAMIC_THREADS>(
 		work, "hg_dynamic_spread_kernel", feed->count, HG_PIECE_ROWS, error, *lists, empty_slots,
-		static_cast<const Word *>(graph.edge_words), graph.edge_rows, rows, places, HG_PIECE_FIRST,
-		HG_PIECE_END)));
+		static_cast<const Word *>(graph.edge_words), graph.edge_rows, rows, positions,
+		HG_PIECE_FIRST, HG_PIECE_END)));
 	HG_TRY(hg_cuda_pace(work, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_dynamic_offsets_kernel, HG_DYNAMIC_THREADS>(
 		work, "hg_dynamic_offsets_kernel", vertices + 1, HG_PIECE_ROWS, error, lists->offsets,
-		places, HG_PIECE_FIRST, vertices + 1, empty_slots)));
+		positions, HG_PIECE_FIRST, vertices + 1, empty_slots)));
 	HG_TRY(hg_cuda_pace(work, error));
-	hg_cuda_free(work, places);
+	hg_cuda_free(work, positions);
 	hg_cuda_free(work, graph.edge_words);
 	hg_cuda_free(work, graph.edge_rows);
 	return HG_OK;

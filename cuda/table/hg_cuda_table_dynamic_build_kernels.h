@@ -61,19 +61,19 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 }
 
 /*
- * Replaces the first edges of lists by their first slots.  places, or NULL, are the edges that
+ * Replaces the first edges of lists by their first slots.  positions, or NULL, are the edges that
  * stay before each edge.
  */
 static __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
-	hg_dynamic_offsets_kernel(uint32_t *offsets, const uint32_t *places, uint64_t first,
+	hg_dynamic_offsets_kernel(uint32_t *offsets, const uint32_t *positions, uint64_t first,
 							  uint64_t entries, uint32_t empty_slots)
 {
 	const uint64_t v = first + (uint64_t) blockIdx.x * HG_DYNAMIC_THREADS + threadIdx.x;
 
 	if (v < entries)
-		offsets[v] =
-			(places != nullptr ? places[offsets[v]] : offsets[v]) + (uint32_t) v * empty_slots;
+		offsets[v] = (positions != nullptr ? positions[offsets[v]] : offsets[v]) +
+					 (uint32_t) v * empty_slots;
 }
 
 /* The rows of edges, by number: those below old_rows are the table's, all others the batch's. */
@@ -91,7 +91,7 @@ __global__ void
 __launch_bounds__(HG_DYNAMIC_THREADS)
 	hg_dynamic_spread_kernel(HgDynamicLists lists, uint32_t empty_slots,
 							 const typename Slots::Word *words, const uint32_t *numbers,
-							 HgDynamicRows rows, const uint32_t *places, uint64_t first,
+							 HgDynamicRows rows, const uint32_t *positions, uint64_t first,
 							 uint64_t end)
 {
 	const uint64_t j = first + (uint64_t) blockIdx.x * HG_DYNAMIC_THREADS + threadIdx.x;
@@ -103,10 +103,10 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 		uint32_t to = (uint32_t) j;
 		uint32_t row = 0;
 
-		if (places != nullptr)
+		if (positions != nullptr)
 		{
-			to = places[j];
-			if (places[j + 1] == to)
+			to = positions[j];
+			if (positions[j + 1] == to)
 				return;
 		}
 		to += hg_word_vertex(word, 32 - lists.vertices_log2) * empty_slots;

@@ -162,13 +162,13 @@ list_erased(HgCudaTable *table, const Groups *groups, const HgCudaTableBatch *ou
 			unsigned long long **pairs, uint64_t *mask, HgError *error)
 {
 	HgCudaWork *work = &table->work;
-	const uint64_t places = UINT64_C(1) << hg_ceil_log2(2 * out->count);
+	const uint64_t slots = UINT64_C(1) << hg_ceil_log2(2 * out->count);
 	uint32_t *numbers;
 
-	*mask = places - 1;
-	HG_TRY(hg_cuda_alloc_array(work, places, pairs, error));
+	*mask = slots - 1;
+	HG_TRY(hg_cuda_alloc_array(work, slots, pairs, error));
 	HG_TRY(hg_cuda_alloc_array(work, out->count, &numbers, error));
-	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, places * sizeof(**pairs), work->stream), error);
+	HG_CUDA_TRY(cudaMemsetAsync(*pairs, 0xff, slots * sizeof(**pairs), work->stream), error);
 	HG_TRY(hg_cuda_cuckoo_find(table, &groups->numbers, out->keys, out->count, false, nullptr,
 							   numbers, error));
 	HG_TRY((hg_cuda_launch_pieces<hg_groups_erased_kernel, HG_STREAM_THREADS>(

@@ -49,9 +49,9 @@ __launch_bounds__(HG_STREAM_THREADS)
 	pair = hg_groups_pair(numbers[i], by_key			? HG_NO_ROW
 									  : rows != nullptr ? rows[i]
 														: first_row + (uint32_t) i);
-	for (uint64_t place = hg_mix64(pair) & mask;; place = (place + 1) & mask)
+	for (uint64_t position = hg_mix64(pair) & mask;; position = (position + 1) & mask)
 	{
-		const unsigned long long there = atomicCAS(&pairs[place], HG_GROUPS_NO_PAIR, pair);
+		const unsigned long long there = atomicCAS(&pairs[position], HG_GROUPS_NO_PAIR, pair);
 
 		if (there == HG_GROUPS_NO_PAIR || there == pair)
 			return;
@@ -84,18 +84,18 @@ __launch_bounds__(HG_STREAM_THREADS)
 	{
 		const unsigned long long pair = hg_groups_pair(number, by_key ? HG_NO_ROW : row);
 
-		for (uint64_t place = hg_mix64(pair) & mask;; place = (place + 1) & mask)
+		for (uint64_t position = hg_mix64(pair) & mask;; position = (position + 1) & mask)
 		{
-			if (pairs[place] == pair)
+			if (pairs[position] == pair)
 				kept = false;
-			if (pairs[place] == pair || pairs[place] == HG_GROUPS_NO_PAIR)
+			if (pairs[position] == pair || pairs[position] == HG_GROUPS_NO_PAIR)
 				break;
 		}
 	}
 
 	const uint32_t all = __ballot_sync(UINT32_MAX, kept);
 	const uint32_t lane = threadIdx.x % 32;
-	uint64_t place = i;
+	uint64_t position = i;
 
 	if (cursor != nullptr)
 	{
@@ -103,13 +103,13 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 		if (lane == 0 && all != 0)
 			begin = atomicAdd(cursor, (uint32_t) __popc(all));
-		place = __shfl_sync(UINT32_MAX, begin, 0) + __popc(all & ((1u << lane) - 1));
+		position = __shfl_sync(UINT32_MAX, begin, 0) + __popc(all & ((1u << lane) - 1));
 	}
 	if (!kept)
 		return;
-	keys_out[place] = keys[number];
+	keys_out[position] = keys[number];
 	if (rows_out != nullptr)
-		rows_out[place] = row;
+		rows_out[position] = row;
 }
 
 /* Replaces numbers of keys, or HG_NO_ROW, by a row of each, or, with COUNTS, the row count. */
@@ -132,14 +132,16 @@ __launch_bounds__(HG_STREAM_THREADS)
 }
 
 /*
- * Copies the rows of keys, given by number, to rows_out[places[i] - places[0]].  A warp has a key
+ * Copies the rows of keys, given by number, to rows_out[positions[i] - positions[0]].
+ * A warp has a key
  * a lane and copies the rows of all of them as one sequence, 32 at a time, so that the sizes of
  * groups do not matter.  A long group is copied by all warps of the block.
  */
 static __global__ void
 __launch_bounds__(HG_STREAM_THREADS)
 	hg_groups_match_kernel(const uint32_t *offsets, const uint32_t *rows, const uint32_t *numbers,
-						   const uint64_t *places, uint64_t first, uint64_t end, uint32_t *rows_out)
+						   const uint64_t *positions, uint64_t first, uint64_t end,
+						   uint32_t *rows_out)
 {
 	__shared__ uint3 longs[HG_STREAM_THREADS]; /* from, to, count */
 	__shared__ uint32_t long_count;
@@ -157,7 +159,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	if (number != HG_NO_ROW)
 	{
 		from = offsets[number];
-		to = (uint32_t) (places[i] - places[0]);
+		to = (uint32_t) (positions[i] - positions[0]);
 		count = offsets[number + 1] - from;
 	}
 	if (count > HG_GROUPS_LONG)

@@ -165,32 +165,32 @@ __launch_bounds__(HG_STATIC_THREADS)
 		for (int warp = 0; warp < HG_STATIC_THREADS / 32; warp++)
 			all += warps[warp];
 
-		uint32_t place = all > 0 ? atomicAdd(count, all) : 0;
+		uint32_t position = all > 0 ? atomicAdd(count, all) : 0;
 
 		for (int warp = 0; warp < HG_STATIC_THREADS / 32; warp++)
 		{
 			const uint32_t rows_of_warp = warps[warp];
 
-			warps[warp] = place;
-			place += rows_of_warp;
+			warps[warp] = position;
+			position += rows_of_warp;
 		}
 	}
 	__syncthreads();
 
-	uint32_t place = warps[threadIdx.x / 32];
+	uint32_t position = warps[threadIdx.x / 32];
 
 #pragma unroll
 	for (uint32_t k = 0; k < ITEMS; k++)
 	{
 		if (item_rows[k] != HG_CUDA_EMPTY_ROW)
 		{
-			const uint32_t to = place + __popc(lives[k] & ((1u << lane) - 1));
+			const uint32_t to = position + __popc(lives[k] & ((1u << lane) - 1));
 
 			keys[to] = hg_word_unmix(words[k]);
 			if (rows != nullptr)
 				rows[to] = item_rows[k];
 		}
-		place += (uint32_t) __popc(lives[k]);
+		position += (uint32_t) __popc(lives[k]);
 	}
 }
 
@@ -232,22 +232,22 @@ __launch_bounds__(HG_STATIC_THREADS)
 }
 
 /*
- * Moves the edges of a tile that stay to places[tile] and behind.  If edge_rows is not NULL, the
+ * Moves the edges of a tile that stay to positions[tile] and behind.  If edge_rows is not NULL, the
  * least row of each word stays; rows_out are filled with ones before.
  */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
 	hg_static_compress_kernel(const Word *words, const uint32_t *edge_rows, uint32_t n,
-							  uint32_t first, bool is_set, const uint32_t *places, Word *words_out,
-							  uint32_t *rows_out)
+							  uint32_t first, bool is_set, const uint32_t *positions,
+							  Word *words_out, uint32_t *rows_out)
 {
 	typedef cub::BlockScan<uint32_t, HG_STATIC_THREADS> Scan;
 	__shared__ typename Scan::TempStorage storage;
 	const uint32_t tile = first + blockIdx.x;
 	const uint64_t start = (uint64_t) tile * HG_STATIC_TILE;
 	const uint32_t lane = threadIdx.x % 32;
-	uint32_t base = places[tile];
+	uint32_t base = positions[tile];
 
 	for (uint32_t k = 0; k < HG_STATIC_TILE; k += HG_STATIC_THREADS)
 	{
@@ -267,8 +267,8 @@ __launch_bounds__(HG_STATIC_THREADS)
 
 			if (i < n)
 			{
-				const uint32_t place = base + before + (stays ? 1 : 0) - 1;
-				const uint32_t peers = __match_any_sync(active, place);
+				const uint32_t position = base + before + (stays ? 1 : 0) - 1;
+				const uint32_t peers = __match_any_sync(active, position);
 				uint32_t least = edge_rows[i];
 
 				for (uint32_t others = peers; others != 0; others &= others - 1)
@@ -279,7 +279,7 @@ __launch_bounds__(HG_STATIC_THREADS)
 					least = other < least ? other : least;
 				}
 				if ((int) lane == __ffs((int) peers) - 1)
-					atomicMin(&rows_out[place], least);
+					atomicMin(&rows_out[position], least);
 			}
 		}
 		base += all;

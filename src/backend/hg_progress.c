@@ -114,7 +114,7 @@ hg_progress_attach(void)
 
 /* Returns the index of a free slot of this process, or of a finished join's; or -1. */
 static int
-hg_progress_find_place(void)
+hg_progress_find_slot(void)
 {
 	int found = -1;
 
@@ -156,7 +156,7 @@ void
 hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProgressTeller *teller,
 				  const void *arg, MemoryContext context)
 {
-	int place;
+	int index;
 	HgProgressRow row = {
 		.pid = MyProcPid,
 		.database = MyDatabaseId,
@@ -168,12 +168,12 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProg
 	/* the statement is over, or there is no free slot */
 	if (!hg_progress_is_wanted() ||
 		(progress->cleanup.release != NULL && !progress->cleanup.pending) ||
-		(place = hg_progress_find_place()) < 0)
+		(index = hg_progress_find_slot()) < 0)
 		return;
 	if (progress->cleanup.release == NULL)
 		hg_cleanup_register(&progress->cleanup, context, hg_progress_release, progress);
-	if (owners[place] != NULL)
-		hg_progress_end(owners[place]);
+	if (owners[index] != NULL)
+		hg_progress_end(owners[index]);
 
 	/* the leader's PGPROC stays as long as this process */
 	if (IsParallelWorker() && MyProc->lockGroupLeader != NULL)
@@ -188,8 +188,8 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProg
 	strlcpy(row.backend, progress->backend, sizeof(row.backend));
 	teller->count(arg, &row.counts);
 
-	owners[place] = progress;
-	progress->slot = &own_slots[place];
+	owners[index] = progress;
+	progress->slot = &own_slots[index];
 	PGSTAT_BEGIN_WRITE_ACTIVITY(progress->slot);
 	progress->slot->row = row;
 	PGSTAT_END_WRITE_ACTIVITY(progress->slot);
@@ -272,13 +272,13 @@ hg_progress_read(const volatile HgProgressSlot *slot, HgProgressRow *row)
 }
 
 bool
-hg_progress_next(int *place, HgProgressRow *row)
+hg_progress_next(int *index, HgProgressRow *row)
 {
-	while (slots != NULL && *place < MaxBackends * HG_PROGRESS_JOINS)
+	while (slots != NULL && *index < MaxBackends * HG_PROGRESS_JOINS)
 	{
-		int process = *place / HG_PROGRESS_JOINS;
+		int process = *index / HG_PROGRESS_JOINS;
 
-		hg_progress_read(&slots[(*place)++], row);
+		hg_progress_read(&slots[(*index)++], row);
 		/* a process that ended may have left it */
 		if (row->pid != 0 && row->pid == ProcGlobal->allProcs[process].pid)
 			return true;

@@ -153,7 +153,7 @@ hg_progress_step(HgProgress *progress, int rows)
 /* Returns true if joins of this server are shown at all. */
 extern bool hg_progress_exists(void);
 
-/* Copies the next running join, by process; false if there is none.  *place is 0 at first. */
-extern bool hg_progress_next(int *place, HgProgressRow *row);
+/* Copies the next running join, by process; false if there is none.  *index is 0 at first. */
+extern bool hg_progress_next(int *index, HgProgressRow *row);
 
 #endif /* HG_PROGRESS_H */

@@ -18,9 +18,9 @@
 #include "batch/hg_bytes_find.h"
 
 /* Positions compared at once: compilers have vectors of 16 bytes on every processor. */
-#define HG_PLACES 16
+#define HG_VECTOR_BYTES 16
 
-typedef uint8 HgPlaces __attribute__((vector_size(HG_PLACES)));
+typedef uint8 HgByteVector __attribute__((vector_size(HG_VECTOR_BYTES)));
 
 /* Returns the index, in memory order, of the first byte that is not 0; there is one. */
 static inline int
@@ -33,13 +33,13 @@ hg_word_first(uint64 word)
 #endif
 }
 
-static inline HgPlaces
-hg_places_load(const char *at)
+static inline HgByteVector
+hg_byte_vector_load(const char *at)
 {
-	HgPlaces places;
+	HgByteVector vector;
 
-	memcpy(&places, at, HG_PLACES);
-	return places;
+	memcpy(&vector, at, HG_VECTOR_BYTES);
+	return vector;
 }
 
 /* Returns true if part is at a position whose first and last byte match. */
@@ -49,13 +49,13 @@ hg_bytes_are_at(const char *at, HgBytes part)
 	return part.length <= 2 || memcmp(at + 1, part.data + 1, part.length - 2) == 0;
 }
 
-/* Returns the first of HG_PLACES positions from at on that has part, or NULL. */
+/* Returns the first of HG_VECTOR_BYTES positions from at on that has part, or NULL. */
 static inline const char *
-hg_bytes_find_here(const char *at, HgBytes part, HgPlaces first, HgPlaces last)
+hg_bytes_find_here(const char *at, HgBytes part, HgByteVector first, HgByteVector last)
 {
-	HgPlaces both =
-		(HgPlaces) ((hg_places_load(at) == first) & (hg_places_load(at + part.length - 1) == last));
-	uint64 words[HG_PLACES / sizeof(uint64)];
+	HgByteVector both = (HgByteVector) ((hg_byte_vector_load(at) == first) &
+										(hg_byte_vector_load(at + part.length - 1) == last));
+	uint64 words[HG_VECTOR_BYTES / sizeof(uint64)];
 
 	memcpy(words, &both, sizeof(words));
 	if (likely((words[0] | words[1]) == 0))
@@ -64,10 +64,10 @@ hg_bytes_find_here(const char *at, HgBytes part, HgPlaces first, HgPlaces last)
 		while (words[w] != 0)
 		{
 			int byte = hg_word_first(words[w]);
-			const char *place = at + w * sizeof(uint64) + byte;
+			const char *candidate = at + w * sizeof(uint64) + byte;
 
-			if (hg_bytes_are_at(place, part))
-				return place;
+			if (hg_bytes_are_at(candidate, part))
+				return candidate;
 			((uint8 *) &words[w])[byte] = 0;
 		}
 	return NULL;
@@ -82,17 +82,17 @@ hg_bytes_find(HgBytes value, HgBytes part)
 	char first = part.data[0];
 	char last = part.data[part.length - 1];
 
-	if (value.length - part.length + 1 >= HG_PLACES)
+	if (value.length - part.length + 1 >= HG_VECTOR_BYTES)
 	{
-		HgPlaces firsts = (HgPlaces){0} + (uint8) first;
-		HgPlaces lasts = (HgPlaces){0} + (uint8) last;
+		HgByteVector firsts = (HgByteVector){0} + (uint8) first;
+		HgByteVector lasts = (HgByteVector){0} + (uint8) last;
 		const char *found;
 
-		for (; end - at > HG_PLACES; at += HG_PLACES)
+		for (; end - at > HG_VECTOR_BYTES; at += HG_VECTOR_BYTES)
 			if ((found = hg_bytes_find_here(at, part, firsts, lasts)) != NULL)
 				return found;
 		/* the last positions, some of them for the second time */
-		return hg_bytes_find_here(end - HG_PLACES, part, firsts, lasts);
+		return hg_bytes_find_here(end - HG_VECTOR_BYTES, part, firsts, lasts);
 	}
 	for (; at < end; at++)
 		if (*at == first && at[part.length - 1] == last && hg_bytes_are_at(at, part))

@@ -193,9 +193,9 @@ hg_column_store_packed_block(HgColumnStore *store, Size size, dsa_pointer *point
 static char *
 hg_column_store_pack(HgColumnStore *store, Size size, char attalign, dsa_pointer *pointer)
 {
-	char *place = (char *) att_align_nominal((uintptr_t) store->packed_next, attalign);
+	char *address = (char *) att_align_nominal((uintptr_t) store->packed_next, attalign);
 
-	if (store->packed_next == NULL || place + size > store->packed_end)
+	if (store->packed_next == NULL || address + size > store->packed_end)
 	{
 		Size block = Min(HG_PACKED_BLOCK, Max(HG_FIRST_PACKED_BLOCK, store->packed_bytes));
 
@@ -205,16 +205,16 @@ hg_column_store_pack(HgColumnStore *store, Size size, char attalign, dsa_pointer
 			store->packed_bytes += size;
 			return hg_column_store_packed_block(store, size, pointer);
 		}
-		place = hg_column_store_packed_block(store, block, &store->packed_pointer);
+		address = hg_column_store_packed_block(store, block, &store->packed_pointer);
 		/* the free end of the previous block is lost */
 		store->packed_bytes += store->packed_end - store->packed_next;
-		store->packed_start = store->packed_next = place;
-		store->packed_end = place + block;
+		store->packed_start = store->packed_next = address;
+		store->packed_end = address + block;
 	}
-	store->packed_bytes += (place - store->packed_next) + size;
-	store->packed_next = place + size;
-	*pointer = store->packed_pointer + (place - store->packed_start);
-	return place;
+	store->packed_bytes += (address - store->packed_next) + size;
+	store->packed_next = address + size;
+	*pointer = store->packed_pointer + (address - store->packed_start);
+	return address;
 }
 
 /* Copies a variable-length value into the store; returns what its chunk stores for it. */
@@ -222,7 +222,7 @@ static uint64
 hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 {
 	dsa_pointer pointer = InvalidDsaPointer;
-	char *place;
+	char *address;
 	Size size;
 
 	if (column->attlen == -1 && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value)))
@@ -230,21 +230,21 @@ hg_column_store_copy(HgColumnStore *store, const HgColumn *column, Datum value)
 		ExpandedObjectHeader *header = DatumGetEOHP(value);
 
 		size = EOH_get_flat_size(header);
-		place = hg_column_store_pack(store, size, column->attalign, &pointer);
-		EOH_flatten_into(header, place, size);
+		address = hg_column_store_pack(store, size, column->attalign, &pointer);
+		EOH_flatten_into(header, address, size);
 	}
 	else
 	{
 		size = datumGetSize(value, false, column->attlen);
 		/* as in a tuple, values with a one-byte header are not aligned */
-		place = hg_column_store_pack(store, size,
-									 column->attlen == -1 && !VARATT_IS_4B(DatumGetPointer(value))
-										 ? TYPALIGN_CHAR
-										 : column->attalign,
-									 &pointer);
-		memcpy(place, DatumGetPointer(value), size);
+		address = hg_column_store_pack(store, size,
+									   column->attlen == -1 && !VARATT_IS_4B(DatumGetPointer(value))
+										   ? TYPALIGN_CHAR
+										   : column->attalign,
+									   &pointer);
+		memcpy(address, DatumGetPointer(value), size);
 	}
-	return store->shared != NULL ? (uint64) pointer : (uint64) (uintptr_t) place;
+	return store->shared != NULL ? (uint64) pointer : (uint64) (uintptr_t) address;
 }
 
 /* The i-th row of the batch to add. */

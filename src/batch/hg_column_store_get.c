@@ -14,7 +14,7 @@
 
 /* Returns the address of a row's value in a chunk. */
 static inline char *
-hg_column_store_place(const HgColumnStore *store, const HgColumn *column, uint32 row)
+hg_column_store_address(const HgColumnStore *store, const HgColumn *column, uint32 row)
 {
 	uint64 mask = (UINT64CONST(1) << store->chunk_rows_log2) - 1;
 
@@ -57,7 +57,7 @@ hg_column_store_get_values(const HgColumnStore *store, const HgColumn *column, c
 		uint32 row = rows[done];
 		int step = (int) Min((uint64) (nrows - done), chunk_rows - (row & (chunk_rows - 1)));
 
-		hg_values_load(column->attlen, hg_column_store_place(store, column, row), step,
+		hg_values_load(column->attlen, hg_column_store_address(store, column, row), step,
 					   values + done);
 		done += step;
 	}
@@ -73,18 +73,18 @@ hg_column_store_get_references(const HgColumnStore *store, const HgColumn *colum
 {
 	for (int i = 0; i < nrows; i++)
 	{
-		char *place = hg_column_store_place(store, column, rows[i]);
+		char *address = hg_column_store_address(store, column, rows[i]);
 
 		if (column->attlen > 0)
-			values[i] = PointerGetDatum(place);
+			values[i] = PointerGetDatum(address);
 		else if (store->shared == NULL)
-			values[i] = (Datum) * (const uint64 *) place;
+			values[i] = (Datum) * (const uint64 *) address;
 		else
 			/* the pointer of a NULL is undefined */
 			values[i] =
 				PointerGetDatum(nulls != NULL && nulls[i]
 									? NULL
-									: dsa_get_address(store->area, *(const dsa_pointer *) place));
+									: dsa_get_address(store->area, *(const dsa_pointer *) address));
 		HG_PREFETCH(DatumGetPointer(values[i]));
 	}
 }
@@ -107,9 +107,9 @@ hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows, H
 			const uint8 *validity =
 				(const uint8 *) store->chunks[rows[i] >> store->chunk_rows_log2] +
 				column->validity_offset;
-			uint64 place = rows[i] & mask;
+			uint64 position = rows[i] & mask;
 
-			nulls[i] = (validity[place / 8] & (1 << (place % 8))) == 0;
+			nulls[i] = (validity[position / 8] & (1 << (position % 8))) == 0;
 		}
 		if (column->attbyval)
 			hg_column_store_get_values(store, column, rows, nrows, consecutive,
@@ -126,15 +126,15 @@ hg_column_store_run(const HgColumnStore *store, int column, uint64 row, uint64 r
 {
 	const HgColumn *from = &store->columns[column];
 	uint64 chunk_rows = UINT64CONST(1) << store->chunk_rows_log2;
-	uint64 place = row & (chunk_rows - 1);
-	int run = (int) Min(rows, chunk_rows - place);
+	uint64 position = row & (chunk_rows - 1);
+	int run = (int) Min(rows, chunk_rows - position);
 	const uint8 *validity =
 		(const uint8 *) store->chunks[row >> store->chunk_rows_log2] + from->validity_offset;
 
 	Assert(from->attbyval && from->stride == (uint32) from->attlen);
-	*values = hg_column_store_place(store, from, (uint32) row);
+	*values = hg_column_store_address(store, from, (uint32) row);
 	*any_null = from->has_nulls;
 	for (int i = 0; from->has_nulls && i < run; i++)
-		nulls[i] = (validity[(place + i) / 8] & (1 << ((place + i) % 8))) == 0;
+		nulls[i] = (validity[(position + i) / 8] & (1 << ((position + i) % 8))) == 0;
 	return run;
 }

@@ -42,7 +42,7 @@ hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
 	covered->valid = valid;
 	covered->nparts = nsegments;
 	covered->first_other = nsegments << HG_FLAT_ROW_BITS;
-	covered->places = palloc0((nsegments + 1) * sizeof(uint64));
+	covered->first_ordinals = palloc0((nsegments + 1) * sizeof(uint64));
 	covered->states = palloc0(Max(nsegments, 1) * sizeof(uint8));
 	covered->bits = palloc0(Max(nsegments, 1) * sizeof(uint64 *));
 	covered->counts = palloc0(Max(nsegments, 1) * sizeof(uint32));
@@ -144,7 +144,7 @@ hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits, 
 	covered->bits[part] = bits;
 	covered->counts[part] = (uint32) count;
 	covered->rows += count;
-	covered->places[part + 1] = version->nrows;
+	covered->first_ordinals[part + 1] = version->nrows;
 	covered->known++;
 	if (count < version->nrows)
 		hg_covered_mask_out(covered, version, bits, version->nrows - count);
@@ -185,9 +185,9 @@ hg_covered_select(HgCovered *covered)
 void
 hg_covered_end(HgCovered *covered)
 {
-	/* places[part + 1] has the number of rows of each segment */
+	/* first_ordinals[part + 1] has the number of rows of each segment */
 	for (uint32 part = 0; part < covered->nparts; part++)
-		covered->places[part + 1] += covered->places[part];
+		covered->first_ordinals[part + 1] += covered->first_ordinals[part];
 	hg_covered_select(covered);
 }
 
@@ -258,7 +258,7 @@ hg_covered_stride(const HgCovered *covered)
 	uint64 stride = 1;
 
 	for (uint32 part = 0; part < covered->nparts; part++)
-		stride = Max(stride, covered->places[part + 1] - covered->places[part]);
+		stride = Max(stride, covered->first_ordinals[part + 1] - covered->first_ordinals[part]);
 	return (uint32) stride;
 }
 
@@ -269,16 +269,16 @@ hg_covered_stride(const HgCovered *covered)
 
 /* Finds the addresses and NULL flags of rows' values, and prefetches the values. */
 static void
-hg_covered_find(const HgCoveredColumn *column, const uint32 *rows, int nrows, char **places,
+hg_covered_find(const HgCoveredColumn *column, const uint32 *rows, int nrows, char **addresses,
 				bool *nulls)
 {
 	for (int i = 0; i < nrows; i++)
 	{
 		const HgSegmentArray *array = column->arrays[HG_FLAT_PART(rows[i])];
 
-		places[i] =
+		addresses[i] =
 			unconstify(char *, array->values) + (Size) HG_FLAT_NUMBER(rows[i]) * array->width;
-		HG_PREFETCH(places[i]);
+		HG_PREFETCH(addresses[i]);
 		if (column->maybe_null && array->valid != NULL)
 			HG_PREFETCH(&array->valid[HG_FLAT_NUMBER(rows[i]) / 64]);
 	}
@@ -290,7 +290,7 @@ hg_covered_find(const HgCoveredColumn *column, const uint32 *rows, int nrows, ch
 void
 hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch, const int *at)
 {
-	char *places[HG_BATCH_ROWS];
+	char *addresses[HG_BATCH_ROWS];
 
 	/* versions that are not pinned must not be read */
 	if (covered->valid->nsegments == 0)
@@ -306,9 +306,9 @@ hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch
 		values = batch->values[at[c]];
 		room = column->room != NULL ? hg_resident_values_room(&column->column) / HG_BATCH_ROWS : 0;
 		batch->has_nulls[at[c]] = column->maybe_null;
-		hg_covered_find(column, rows, nrows, places, batch->nulls[at[c]]);
+		hg_covered_find(column, rows, nrows, addresses, batch->nulls[at[c]]);
 		if (column->column.by_value)
-			hg_values_fetch(column->column.length, places, 0, nrows, values);
+			hg_values_fetch(column->column.length, addresses, 0, nrows, values);
 		else
 			for (int i = 0; i < nrows; i++)
 				hg_resident_values_fetch(&column->column, column->arrays[HG_FLAT_PART(rows[i])],
@@ -320,8 +320,8 @@ hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch
 int
 hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at, uint32 *rows, int room)
 {
-	uint64 first = covered->places[part];
-	uint64 end = covered->places[part + 1];
+	uint64 first = covered->first_ordinals[part];
+	uint64 end = covered->first_ordinals[part + 1];
 	int n = 0;
 
 	if (covered->states[part] == HG_FLAT_NONE)
@@ -347,7 +347,7 @@ hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room)
 	{
 		uint32 middle = part + (end - part) / 2;
 
-		if (covered->places[middle] <= *at)
+		if (covered->first_ordinals[middle] <= *at)
 			part = middle;
 		else
 			end = middle;

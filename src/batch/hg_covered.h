@@ -64,12 +64,12 @@ struct HgCovered
 	double lost;
 	/* True if lost does not count segments of which no row was demanded. */
 	bool passed;
-	uint32 nparts;		/* number of the table's segments */
-	uint32 first_other; /* the first number of a delta row */
-	uint64 *places;		/* [nparts + 1] first ordinal of each segment's rows */
-	uint8 *states;		/* [nparts] of mask */
-	uint64 **bits;		/* [nparts] of mask */
-	uint32 *counts;		/* [nparts] covered rows of each segment */
+	uint32 nparts;			/* number of the table's segments */
+	uint32 first_other;		/* the first number of a delta row */
+	uint64 *first_ordinals; /* [nparts + 1] first ordinal of each segment's rows */
+	uint8 *states;			/* [nparts] of mask */
+	uint64 **bits;			/* [nparts] of mask */
+	uint32 *counts;			/* [nparts] covered rows of each segment */
 	/* Segments of the graph that were added, even without covered rows. */
 	uint32 known;
 	uint64 left_out;			/* rows of the added segments that are not covered */
@@ -89,18 +89,18 @@ struct HgCovered
 
 /* Returns the ordinal of a row by its number. */
 static inline uint64
-hg_covered_place(const HgCovered *covered, uint32 row)
+hg_covered_ordinal(const HgCovered *covered, uint32 row)
 {
 	if (row >= covered->first_other)
-		return covered->places[covered->nparts] + (row - covered->first_other);
-	return covered->places[HG_FLAT_PART(row)] + HG_FLAT_NUMBER(row);
+		return covered->first_ordinals[covered->nparts] + (row - covered->first_other);
+	return covered->first_ordinals[HG_FLAT_PART(row)] + HG_FLAT_NUMBER(row);
 }
 
 /* Returns the number of ordinals of the covered rows' segments and of a number of delta rows. */
 static inline uint64
-hg_covered_places(const HgCovered *covered, uint64 others)
+hg_covered_count_ordinals(const HgCovered *covered, uint64 others)
 {
-	return covered->places[covered->nparts] + others;
+	return covered->first_ordinals[covered->nparts] + others;
 }
 
 /*

@@ -123,7 +123,8 @@ hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows, uint64
 
 		if (bits[part] == covered->bits[part])
 		{
-			const uint32 nrows = (uint32) (covered->places[part + 1] - covered->places[part]);
+			const uint32 nrows =
+				(uint32) (covered->first_ordinals[part + 1] - covered->first_ordinals[part]);
 			const Size bytes = hg_segment_bits_bytes(nrows);
 
 			bits[part] = palloc0(bytes);
@@ -156,8 +157,8 @@ hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows)
 
 		if (covered->bits[part] == NULL)
 		{
-			const Size bytes =
-				hg_segment_bits_bytes((uint32) (covered->places[part + 1] - covered->places[part]));
+			const Size bytes = hg_segment_bits_bytes(
+				(uint32) (covered->first_ordinals[part + 1] - covered->first_ordinals[part]));
 
 			covered->bits[part] = MemoryContextAllocZero(GetMemoryChunkContext(covered), bytes);
 			covered->bytes += bytes;

@@ -394,21 +394,21 @@ hg_heap_blocks_skip(HgHeapBlocks *blocks, int most)
 
 /* Returns true if the buffer that had the page is known. */
 static inline bool
-hg_heap_place_is_known(HgHeapPlace place)
+hg_recent_block_is_known(HgRecentBlock target)
 {
-	return place.recent > 0 && place.recent <= NBuffers;
+	return target.recent > 0 && target.recent <= NBuffers;
 }
 
 Buffer
-hg_heap_place_read(TableScanDesc scan, HgHeapPlace place)
+hg_recent_block_read(TableScanDesc scan, HgRecentBlock target)
 {
-	if (!hg_heap_place_is_known(place) ||
-		!hg_read_recent_buffer(scan->rs_rd, place.block, place.recent))
-		return ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, place.block, RBM_NORMAL,
+	if (!hg_recent_block_is_known(target) ||
+		!hg_read_recent_buffer(scan->rs_rd, target.block, target.recent))
+		return ReadBufferExtended(scan->rs_rd, MAIN_FORKNUM, target.block, RBM_NORMAL,
 								  ((HeapScanDesc) scan)->rs_strategy);
 	pgstat_count_buffer_read(scan->rs_rd);
 	pgstat_count_buffer_hit(scan->rs_rd);
-	return place.recent;
+	return target.recent;
 }
 
 /* Unpins the scan's page. */
@@ -428,8 +428,9 @@ hg_heap_page_prepare(HgHeapBlocks *blocks, BlockNumber block, bool again)
 
 #if HG_HAVE_READ_STREAM
 	hg_heap_page_unpin(scan);
-	scan->rs_cbuf = again ? hg_heap_place_read(blocks->scan, (HgHeapPlace){block, InvalidBuffer})
-						  : hg_heap_blocks_read(blocks, block);
+	scan->rs_cbuf = again
+						? hg_recent_block_read(blocks->scan, (HgRecentBlock){block, InvalidBuffer})
+						: hg_heap_blocks_read(blocks, block);
 	scan->rs_cblock = block;
 	heap_prepare_pagescan(&scan->rs_base);
 #else
@@ -485,15 +486,15 @@ hg_heap_page_read(HgHeapPage *page, HgHeapBlocks *blocks, BlockNumber block, int
 }
 
 void
-hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
+hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgRecentBlock target,
 				  const OffsetNumber *lines, int nlines, TupleTableSlot *slot)
 {
 	HeapScanDesc heap = (HeapScanDesc) scan;
 
 	ExecClearTuple(slot);
 	hg_heap_page_unpin(heap);
-	heap->rs_cbuf = hg_heap_place_read(scan, place);
-	heap->rs_cblock = place.block;
+	heap->rs_cbuf = hg_recent_block_read(scan, target);
+	heap->rs_cblock = target.block;
 	/* wait for a process that has begun to prune the page before this pin */
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_SHARE);
 	LockBuffer(heap->rs_cbuf, BUFFER_LOCK_UNLOCK);
@@ -521,23 +522,23 @@ hg_heap_page_ahead(Relation relation, BlockNumber block)
 }
 
 const char *
-hg_heap_place_ahead(Relation relation, HgHeapPlace place)
+hg_recent_block_ahead(Relation relation, HgRecentBlock target)
 {
-	if (!hg_heap_place_is_known(place))
-		return hg_heap_page_ahead(relation, place.block);
-	HG_PREFETCH(GetBufferDescriptor(place.recent - 1));
-	return (const char *) BufferGetBlock(place.recent);
+	if (!hg_recent_block_is_known(target))
+		return hg_heap_page_ahead(relation, target.block);
+	HG_PREFETCH(GetBufferDescriptor(target.recent - 1));
+	return (const char *) BufferGetBlock(target.recent);
 }
 
-HgHeapPlace
-hg_heap_place_guess(TableScanDesc scan, HgHeapPlace before, BlockNumber block)
+HgRecentBlock
+hg_recent_block_guess(TableScanDesc scan, HgRecentBlock before, BlockNumber block)
 {
-	HgHeapPlace place = {block, InvalidBuffer};
+	HgRecentBlock target = {block, InvalidBuffer};
 
 	if (((HeapScanDesc) scan)->rs_strategy == NULL && before.recent != InvalidBuffer &&
 		before.block + 1 == block)
-		place.recent = before.recent + 1;
-	return place;
+		target.recent = before.recent + 1;
+	return target;
 }
 
 void

@@ -155,26 +155,27 @@ extern bool hg_heap_page_read(HgHeapPage *page, HgHeapBlocks *blocks, BlockNumbe
 extern const char *hg_heap_page_ahead(Relation relation, BlockNumber block);
 
 /* A block, and the buffer that had its page, or InvalidBuffer. */
-typedef struct HgHeapPlace
+typedef struct HgRecentBlock
 {
 	BlockNumber block;
 	Buffer recent;
-} HgHeapPlace;
+} HgRecentBlock;
 
 /*
  * Guesses the buffer of a block, from the block that the scan has just read.  Tables that were
  * read or written in one go are in consecutive buffers.  Buffer rings have no such order.
  */
-extern HgHeapPlace hg_heap_place_guess(TableScanDesc scan, HgHeapPlace before, BlockNumber block);
+extern HgRecentBlock hg_recent_block_guess(TableScanDesc scan, HgRecentBlock before,
+										   BlockNumber block);
 
 /* As hg_heap_page_ahead(), but without a search if the buffer is known. */
-extern const char *hg_heap_place_ahead(Relation relation, HgHeapPlace place);
+extern const char *hg_recent_block_ahead(Relation relation, HgRecentBlock target);
 
 /* Pins the block's page, with the scan's strategy.  Returns its buffer; the caller releases it. */
-extern Buffer hg_heap_place_read(TableScanDesc scan, HgHeapPlace place);
+extern Buffer hg_recent_block_read(TableScanDesc scan, HgRecentBlock target);
 
 /* As hg_heap_page_read(), for the rows at lines[nlines], which the snapshot is known to see. */
-extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
+extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgRecentBlock target,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
 
 /* Prunes a pinned page if that is due, as core does before it reads a page's rows. */

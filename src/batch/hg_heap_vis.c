@@ -95,14 +95,14 @@ hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId
 }
 
 void
-hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgHeapPlace place, HgHeapPlace following)
+hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgRecentBlock target, HgRecentBlock following)
 {
 	vis->scan = scan;
-	vis->block = place.block;
-	vis->ahead = hg_heap_place_ahead(scan->rs_rd, following);
+	vis->block = target.block;
+	vis->ahead = hg_recent_block_ahead(scan->rs_rd, following);
 	if (vis->ahead != NULL)
 		HG_PREFETCH(vis->ahead);
-	vis->buffer = hg_heap_place_read(scan, place);
+	vis->buffer = hg_recent_block_read(scan, target);
 	hg_heap_page_prune(scan, vis->buffer);
 	LockBuffer(vis->buffer, BUFFER_LOCK_SHARE);
 }
@@ -233,10 +233,10 @@ hg_heap_page_is_visible(TableScanDesc scan, Page page)
 }
 
 int
-hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to)
+hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgRecentBlock *before, char *to)
 {
-	HgHeapPlace place = hg_heap_place_guess(scan, *before, block);
-	Buffer buffer = hg_heap_place_read(scan, place);
+	HgRecentBlock target = hg_recent_block_guess(scan, *before, block);
+	Buffer buffer = hg_recent_block_read(scan, target);
 	Page page = BufferGetPage(buffer);
 	int rows;
 
@@ -252,7 +252,7 @@ hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, ch
 	rows = hg_heap_page_is_visible(scan, page) ? hg_heap_page_count(page)
 											   : hg_heap_page_leave_out(scan, block, buffer, to);
 	UnlockReleaseBuffer(buffer);
-	*before = (HgHeapPlace){block, buffer};
+	*before = (HgRecentBlock){block, buffer};
 	if (scan->rs_parallel == NULL && (scan->rs_flags & SO_ALLOW_SYNC) != 0)
 		ss_report_location(scan->rs_rd, block);
 	return rows;

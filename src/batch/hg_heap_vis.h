@@ -43,8 +43,8 @@ typedef struct HgHeapVis
 } HgHeapVis;
 
 /* Begins a check.  following is the block that is checked next, or an invalid one. */
-extern void hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgHeapPlace place,
-							  HgHeapPlace following);
+extern void hg_heap_vis_begin(HgHeapVis *vis, TableScanDesc scan, HgRecentBlock target,
+							  HgRecentBlock following);
 
 /* Returns the page's LSN. */
 extern XLogRecPtr hg_heap_vis_lsn(const HgHeapVis *vis);
@@ -64,6 +64,7 @@ extern void hg_heap_vis_end(const HgHeapVis *vis);
  * pinned.  *before is the block that was copied last, and becomes this one; both parts are invalid
  * at first.  It must not be used in serializable transactions that check conflicts.
  */
-extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgHeapPlace *before, char *to);
+extern int hg_heap_page_copy(TableScanDesc scan, BlockNumber block, HgRecentBlock *before,
+							 char *to);
 
 #endif /* HG_HEAP_VIS_H */

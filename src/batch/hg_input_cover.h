@@ -58,16 +58,16 @@ extern void hg_input_begin_uncover(HgInput *input, pg_atomic_uint32 *next_part);
 
 /* Returns the ordinal of a row by its number (hg_covered.h). */
 static inline uint64
-hg_input_place(const HgInput *input, uint32 row)
+hg_input_ordinal(const HgInput *input, uint32 row)
 {
-	return input->covered != NULL ? hg_covered_place(input->covered, row) : row;
+	return input->covered != NULL ? hg_covered_ordinal(input->covered, row) : row;
 }
 
 /* Returns the number of ordinals. */
 static inline uint64
-hg_input_places(const HgInput *input)
+hg_input_count_ordinals(const HgInput *input)
 {
-	return input->covered != NULL ? hg_covered_places(input->covered, input->words->rows)
+	return input->covered != NULL ? hg_covered_count_ordinals(input->covered, input->words->rows)
 								  : input->words->rows;
 }
 

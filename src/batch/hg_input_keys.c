@@ -53,16 +53,16 @@ hg_input_keys_is_column(const Expr *expr)
 
 /* Returns the column of the child's batch that has one of its attributes. */
 static int
-hg_input_keys_place(const HgInputKeys *keys, int attno)
+hg_input_keys_find_column(const HgInputKeys *keys, int attno)
 {
-	int place = 0;
+	int column_index = 0;
 
-	while (keys->attnos[place] != attno)
+	while (keys->attnos[column_index] != attno)
 	{
-		place++;
-		Assert(place < keys->rows->ncolumns);
+		column_index++;
+		Assert(column_index < keys->rows->ncolumns);
 	}
-	return place;
+	return column_index;
 }
 
 /* Sets the keys up for evaluation, because some are not columns. */
@@ -121,7 +121,8 @@ hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *p
 			hg_input_keys_init_exprs(keys, plan, parent, exprs);
 			return;
 		}
-		keys->columns[foreach_current_index(lc)] = hg_input_keys_place(keys, var->varattno - 1);
+		keys->columns[foreach_current_index(lc)] =
+			hg_input_keys_find_column(keys, var->varattno - 1);
 	}
 }
 

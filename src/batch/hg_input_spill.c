@@ -19,10 +19,10 @@ hg_input_unload_bits(HgInput *input, HgSpill *spill)
 {
 	HgBatch *batch = input->stored_batch;
 	HgSpillKeys keys;
-	uint64 place = 0;
+	uint64 position = 0;
 
 	memset(keys.null_keys, 0, sizeof(keys.null_keys));
-	while ((batch->nrows = hg_key_bits_next(input->bits, &place, keys.words, HG_BATCH_ROWS)) > 0)
+	while ((batch->nrows = hg_key_bits_next(input->bits, &position, keys.words, HG_BATCH_ROWS)) > 0)
 	{
 		CHECK_FOR_INTERRUPTS();
 		if (input->collector != NULL)

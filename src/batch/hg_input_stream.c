@@ -78,24 +78,25 @@ hg_input_stream_next(HgInputStream *stream)
 	return true;
 }
 
-/* Fetches a column of a run: n rows from first on, or those at places. */
+/* Fetches a column of a run: n rows from first on, or those at positions. */
 static void
-hg_input_stream_get_run(const HgInputStream *stream, int c, int first, const uint16 *places, int n)
+hg_input_stream_get_run(const HgInputStream *stream, int c, int first, const uint16 *positions,
+						int n)
 {
 	const HgInput *input = stream->input;
 	int width = input->rows->columns[c].attlen;
 	const char *array = stream->run.values[input->from[c]];
 
 	stream->out->has_nulls[input->to[c]] = false;
-	if (places == NULL)
+	if (positions == NULL)
 		hg_values_load(width, array + (Size) first * width, n, stream->values[c]);
 	else
-		hg_values_gather(width, array, places, n, stream->values[c]);
+		hg_values_gather(width, array, positions, n, stream->values[c]);
 }
 
 /* Fetches a column of a batch's rows. */
 static void
-hg_input_stream_get_batch(const HgInputStream *stream, int c, int first, const uint16 *places,
+hg_input_stream_get_batch(const HgInputStream *stream, int c, int first, const uint16 *positions,
 						  int n, bool in_place)
 {
 	const HgInputRows *rows = &stream->rows;
@@ -106,16 +107,16 @@ hg_input_stream_get_batch(const HgInputStream *stream, int c, int first, const u
 	bool has_nulls = rows->batch->has_nulls[at];
 
 	stream->out->has_nulls[to] = has_nulls;
-	if (places == NULL && in_place)
+	if (positions == NULL && in_place)
 	{
 		stream->out->values[to] = rows->batch->values[at] + first;
 		stream->out->nulls[to] = rows->batch->nulls[at] + first;
 		return;
 	}
 	for (int i = 0; i < n; i++)
-		stream->values[c][i] = values[places != NULL ? places[i] : first + i];
+		stream->values[c][i] = values[positions != NULL ? positions[i] : first + i];
 	for (int i = 0; has_nulls && i < n; i++)
-		stream->nulls[c][i] = nulls[places != NULL ? places[i] : first + i];
+		stream->nulls[c][i] = nulls[positions != NULL ? positions[i] : first + i];
 }
 
 void
@@ -123,7 +124,7 @@ hg_input_stream_get(HgInputStream *stream, const uint32 *numbers, int n, bool in
 {
 	const HgInput *input = stream->input;
 	const uint16 *which = stream->in_run ? NULL : stream->rows.which;
-	const uint16 *places = NULL;
+	const uint16 *positions = NULL;
 	uint16 buffer[HG_BATCH_ROWS];
 
 	if (input->ncolumns == 0 || n == 0)
@@ -132,18 +133,18 @@ hg_input_stream_get(HgInputStream *stream, const uint32 *numbers, int n, bool in
 	{
 		for (int i = 0; i < n; i++)
 			buffer[i] = which != NULL ? which[numbers[i]] : (uint16) numbers[i];
-		places = buffer;
+		positions = buffer;
 	}
 	else if (which != NULL)
-		places = which + numbers[0];
+		positions = which + numbers[0];
 	for (int c = 0; c < input->ncolumns; c++)
 	{
 		stream->out->values[input->to[c]] = stream->values[c];
 		stream->out->nulls[input->to[c]] = stream->nulls[c];
 		if (stream->in_run)
-			hg_input_stream_get_run(stream, c, (int) numbers[0], places, n);
+			hg_input_stream_get_run(stream, c, (int) numbers[0], positions, n);
 		else
-			hg_input_stream_get_batch(stream, c, (int) numbers[0], places, n, in_place);
+			hg_input_stream_get_batch(stream, c, (int) numbers[0], positions, n, in_place);
 	}
 }
 

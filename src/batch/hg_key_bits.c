@@ -172,7 +172,7 @@ static inline bool
 hg_key_bits_add_word(HgKeyBits *bits, uint64 word)
 {
 	uint64 at = hg_key_bits_minus(bits, word, bits->map.least);
-	uint32 *place;
+	uint32 *target;
 	uint32 bit;
 
 	if (unlikely(at >= bits->map.size))
@@ -181,11 +181,11 @@ hg_key_bits_add_word(HgKeyBits *bits, uint64 word)
 			return false;
 		at = hg_key_bits_minus(bits, word, bits->map.least);
 	}
-	place = bits->bits + at / 32;
+	target = bits->bits + at / 32;
 	bit = UINT32_C(1) << (at % 32);
-	if ((*place & bit) != 0)
+	if ((*target & bit) != 0)
 		return bits->repeats;
-	*place |= bit;
+	*target |= bit;
 	bits->map.keys++;
 	return true;
 }
@@ -215,25 +215,25 @@ hg_key_bits_add_words(HgKeyBits *bits, const uint64 *words, const uint16 *which,
 }
 
 int
-hg_key_bits_next(const HgKeyBits *bits, uint64 *place, uint64 *words, int max)
+hg_key_bits_next(const HgKeyBits *bits, uint64 *position, uint64 *words, int max)
 {
 	int n = 0;
 
-	while (n < max && *place < bits->map.size)
+	while (n < max && *position < bits->map.size)
 	{
-		uint32 left = bits->bits[*place / 32] >> (*place % 32);
+		uint32 left = bits->bits[*position / 32] >> (*position % 32);
 
 		if (left == 0)
 		{
-			*place = (*place / 32 + 1) * 32;
+			*position = (*position / 32 + 1) * 32;
 			continue;
 		}
-		*place += pg_rightmost_one_pos32(left);
-		words[n] = bits->map.least + *place;
+		*position += pg_rightmost_one_pos32(left);
+		words[n] = bits->map.least + *position;
 		if (bits->width == sizeof(uint32))
 			words[n] = (uint32) words[n];
 		n++;
-		(*place)++;
+		(*position)++;
 	}
 	return n;
 }

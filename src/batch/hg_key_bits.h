@@ -56,9 +56,9 @@ extern int hg_key_bits_add_words(HgKeyBits *bits, const uint64 *words, const uin
 								 int nwords);
 
 /*
- * Reads up to max keys from position *place on, which is 0 at first, and advances it.  Returns the
+ * Reads up to max keys from *position on, which is 0 at first, and advances it.  Returns the
  * number of keys; 0 at the end.
  */
-extern int hg_key_bits_next(const HgKeyBits *bits, uint64 *place, uint64 *words, int max);
+extern int hg_key_bits_next(const HgKeyBits *bits, uint64 *position, uint64 *words, int max);
 
 #endif /* HG_KEY_BITS_H */

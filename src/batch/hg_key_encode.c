@@ -224,14 +224,14 @@ hg_key_encode_hash(HgKeyPart *part, HgSide side, const Datum *values, const bool
 		{
 			if (part->encoding == HG_KEY_BYTES)
 			{
-				const char *place = DatumGetPointer(values[i]);
+				const char *pointer = DatumGetPointer(values[i]);
 
 				/* the most common form */
-				if (VARATT_IS_SHORT(place) && !VARATT_IS_EXTERNAL(place))
+				if (VARATT_IS_SHORT(pointer) && !VARATT_IS_EXTERNAL(pointer))
 				{
 					words[i] = hash_combine64(
-						words[i], hg_key_hash_bytes(VARDATA_SHORT(place),
-													VARSIZE_SHORT(place) - VARHDRSZ_SHORT));
+						words[i], hg_key_hash_bytes(VARDATA_SHORT(pointer),
+													VARSIZE_SHORT(pointer) - VARHDRSZ_SHORT));
 					continue;
 				}
 				hash = hg_key_hash_value(values[i]);

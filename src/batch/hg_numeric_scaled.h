@@ -45,11 +45,11 @@ extern bool hg_scaled_load(const char *numeric, int64 *scaled, int *scale);
 extern int hg_scaled_many_digits(uint64 scaled, uint64 factor, uint16 *digits);
 
 /*
- * Writes the numeric of a scaled integer to place, which has HG_SCALED_BYTES, with a short header
+ * Writes the numeric of a scaled integer to target, which has HG_SCALED_BYTES, with a short header
  * as in stored rows.  Returns the number of bytes.
  */
 static inline Size
-hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *place)
+hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *target)
 {
 	uint64 rest = scaled < 0 ? -(uint64) scaled : (uint64) scaled;
 	uint16 header = format->header | (scaled < 0 ? 0x2000 : 0);
@@ -73,13 +73,13 @@ hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *place)
 	while (zeroes < n && digits[zeroes] == 0)
 		zeroes++;
 	size = 1 + (1 + n - zeroes) * sizeof(uint16);
-	SET_VARSIZE_SHORT(place, size);
-	place++;
-	memcpy(place, &header, sizeof(header));
+	SET_VARSIZE_SHORT(target, size);
+	target++;
+	memcpy(target, &header, sizeof(header));
 	while (n > zeroes)
 	{
-		place += sizeof(uint16);
-		memcpy(place, &digits[--n], sizeof(uint16));
+		target += sizeof(uint16);
+		memcpy(target, &digits[--n], sizeof(uint16));
 	}
 	return size;
 }

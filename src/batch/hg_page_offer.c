@@ -50,15 +50,15 @@ hg_page_align(char align)
 
 /* Describes an attribute, and its value in rows that are older than the attribute. */
 static void
-hg_page_offer_attribute(TupleDesc desc, int place, HgPageAttribute *told)
+hg_page_offer_attribute(TupleDesc desc, int column_index, HgPageAttribute *told)
 {
-	Form_pg_attribute att = TupleDescAttr(desc, place);
+	Form_pg_attribute att = TupleDescAttr(desc, column_index);
 	const AttrMissing *missing = NULL;
 
 	told->length = att->attlen;
 	told->align = hg_page_align(att->attalign);
 	if (att->atthasmissing && desc->constr != NULL && desc->constr->missing != NULL)
-		missing = &desc->constr->missing[place];
+		missing = &desc->constr->missing[column_index];
 	if (missing == NULL || !missing->am_present)
 		return;
 	told->stored = 1;
@@ -198,7 +198,7 @@ hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber
 static bool
 hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSide side)
 {
-	HgHeapPlace before = {InvalidBlockNumber, InvalidBuffer};
+	HgRecentBlock before = {InvalidBlockNumber, InvalidBuffer};
 	HgPageRoom room = {0};
 	HgHeapBlocks blocks;
 	BlockNumber block;

@@ -47,16 +47,16 @@ hg_resident_fetch_fixed(const HgSegmentArray *array, char *room, uint32 first, c
 	for (int i = 0; i < n; i++)
 	{
 		uint32 row = first + (which != NULL ? which[i] : i);
-		char *place = unconstify(char *, array->values) + (Size) row * array->width;
+		char *pointer = unconstify(char *, array->values) + (Size) row * array->width;
 
 		if (room != NULL)
 		{
 			char *copy = room + (Size) i * MAXALIGN(array->width);
 
-			memcpy(copy, place, array->width);
-			place = copy;
+			memcpy(copy, pointer, array->width);
+			pointer = copy;
 		}
-		values[i] = PointerGetDatum(place);
+		values[i] = PointerGetDatum(pointer);
 	}
 }
 
@@ -65,8 +65,8 @@ static pg_attribute_always_inline void
 hg_resident_fetch_packed(const HgSegmentArray *array, int length, bool regular, uint32 first,
 						 const uint16 *which, int n, Datum *values)
 {
-	const char *place = NULL;
-	uint32 at = PG_UINT32_MAX; /* the row whose value begins at place */
+	const char *pointer = NULL;
+	uint32 at = PG_UINT32_MAX; /* the row whose value begins at pointer */
 
 	for (int i = 0; i < n; i++)
 	{
@@ -75,21 +75,21 @@ hg_resident_fetch_packed(const HgSegmentArray *array, int length, bool regular, 
 		if (row % HG_GROUP_ROWS == 0 || row / HG_GROUP_ROWS != at / HG_GROUP_ROWS)
 		{
 			at = row - row % HG_GROUP_ROWS;
-			place = hg_segment_group(array, row);
+			pointer = hg_segment_group(array, row);
 		}
 		for (; at < row; at++)
 			if (regular || (!hg_segment_is_null(array, at) && !hg_segment_is_missing(array, at)))
 			{
-				place = hg_segment_align(length, array->alignby, place);
-				place += hg_segment_value_bytes(length, place);
+				pointer = hg_segment_align(length, array->alignby, pointer);
+				pointer += hg_segment_value_bytes(length, pointer);
 			}
 		if (!regular && hg_segment_is_missing(array, row))
 			values[i] = PointerGetDatum(array->bytes + array->form.missing_at);
 		else if (regular || !hg_segment_is_null(array, row))
 		{
-			place = hg_segment_align(length, array->alignby, place);
-			values[i] = PointerGetDatum(place);
-			place += hg_segment_value_bytes(length, place);
+			pointer = hg_segment_align(length, array->alignby, pointer);
+			values[i] = PointerGetDatum(pointer);
+			pointer += hg_segment_value_bytes(length, pointer);
 			at = row + 1;
 		}
 	}

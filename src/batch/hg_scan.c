@@ -128,10 +128,10 @@ hg_slots_alloc(HgSlots *slots, Size size)
 	size = MAXALIGN(size);
 	if (size <= slots->block_size - slots->block_used)
 	{
-		char *place = slots->block + slots->block_used;
+		char *memory = slots->block + slots->block_used;
 
 		slots->block_used += size;
-		return place;
+		return memory;
 	}
 	slots->overflow_used += size;
 	return MemoryContextAlloc(slots->overflow, size);

@@ -117,12 +117,12 @@ hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRe
 }
 
 /* Returns the block of a version and its last known buffer; invalid if block is negative. */
-static HgHeapPlace
-hg_changed_place(HgSegmentVersion *version, int block)
+static HgRecentBlock
+hg_changed_recent_block(HgSegmentVersion *version, int block)
 {
 	if (block < 0)
-		return (HgHeapPlace){InvalidBlockNumber, InvalidBuffer};
-	return (HgHeapPlace){version->first + block, hg_page_vis_buffer(&version->page_vis, block)};
+		return (HgRecentBlock){InvalidBlockNumber, InvalidBuffer};
+	return (HgRecentBlock){version->first + block, hg_page_vis_buffer(&version->page_vis, block)};
 }
 
 HgChangedFound
@@ -139,8 +139,8 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	HgPageVis vis;
 	XLogRecPtr lsn;
 
-	hg_heap_vis_begin(&page, scan, hg_changed_place(version, block),
-					  hg_changed_place(version, following));
+	hg_heap_vis_begin(&page, scan, hg_changed_recent_block(version, block),
+					  hg_changed_recent_block(version, following));
 	lines->buffer = page.buffer;
 	lsn = hg_heap_vis_lsn(&page);
 	if (hg_page_vis_find(&version->page_vis, block, lsn, xmin, &vis))

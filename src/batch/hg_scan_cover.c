@@ -282,7 +282,7 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 {
 	const HgColumnQual *qual;
 	HgRowFilters *filters = palloc0(sizeof(HgRowFilters));
-	HgDeviceSet places = HG_ALL_DEVICES;
+	HgDeviceSet device_set = HG_ALL_DEVICES;
 
 	hg_scan_select_follow(table->select);
 	qual = table->select->column_qual;
@@ -293,7 +293,7 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 	covered->apply_arg = table;
 	if (covered->npredicates > 0 &&
 		hg_predicate_filter_add(filters, 0, covered->graph, covered->npredicates,
-								covered->predicates, &places))
+								covered->predicates, &device_set))
 		covered->apply = hg_scan_apply_pending;
 	pfree(filters);
 }

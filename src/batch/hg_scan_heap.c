@@ -220,7 +220,7 @@ hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun
 	else
 	{
 		*all = room >= run->nlines - run->taken;
-		hg_heap_page_take(&heap->page, scan, (HgHeapPlace){run->block, run->recent},
+		hg_heap_page_take(&heap->page, scan, (HgRecentBlock){run->block, run->recent},
 						  run->lines + run->taken, Min(room, run->nlines - run->taken), slot);
 	}
 	taken = heap->page.ntuples;

@@ -389,7 +389,7 @@ hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment, 
 
 /* Returns where the changed blocks of a segment are stored. */
 static HgChangedBlocks **
-hg_resident_scan_older_place(HgResidentScan *resident, const HgValidSegment *segment)
+hg_resident_scan_older_slot(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	if (resident->older == NULL)
 		resident->older = MemoryContextAllocZero(GetMemoryChunkContext(resident),
@@ -402,9 +402,9 @@ hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *seg
 							 const HgHeapLines *lines)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(resident));
-	HgChangedBlocks **place = hg_resident_scan_older_place(resident, segment);
+	HgChangedBlocks **slot = hg_resident_scan_older_slot(resident, segment);
 
-	*place = hg_changed_add(*place, block, lines);
+	*slot = hg_changed_add(*slot, block, lines);
 	resident->blocks_from_heap += lines->nothers == 0;
 	MemoryContextSwitchTo(old);
 }
@@ -421,7 +421,7 @@ void
 hg_resident_scan_pass_older(HgResidentScan *resident, const HgValidSegment *segment,
 							HgChangedBlocks *older)
 {
-	*hg_resident_scan_older_place(resident, segment) = older;
+	*hg_resident_scan_older_slot(resident, segment) = older;
 	resident->older_shared = true;
 }
 

@@ -85,9 +85,9 @@ hg_tuple_align(const HgTupleAttribute *att, const char *data, Size offset)
 }
 
 static inline Datum
-hg_tuple_fetch(const HgTupleAttribute *att, const char *place)
+hg_tuple_fetch(const HgTupleAttribute *att, const char *pointer)
 {
-	return fetch_att(unconstify(char *, place), att->attbyval, att->attlen);
+	return fetch_att(unconstify(char *, pointer), att->attbyval, att->attlen);
 }
 
 /* Fills a column of values at one offset in each tuple. */

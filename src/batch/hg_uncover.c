@@ -22,7 +22,7 @@ hg_uncover_begin(HgUncover *uncover, HgCovered *covered, pg_atomic_uint32 *next_
 		uncover->columns[c] = c;
 	uncover->next_part = next_part;
 	uncover->part = 0;
-	uncover->at = covered->places[covered->nparts];
+	uncover->at = covered->first_ordinals[covered->nparts];
 }
 
 /* Claims the next segment; false if there is none. */
@@ -39,7 +39,7 @@ hg_uncover_take(HgUncover *uncover)
 	if (part >= uncover->covered->nparts)
 		return false;
 	uncover->part = part;
-	uncover->at = uncover->covered->places[part];
+	uncover->at = uncover->covered->first_ordinals[part];
 	return true;
 }
 

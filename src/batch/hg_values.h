@@ -39,17 +39,17 @@
 	} while (0)
 
 static pg_attribute_always_inline void
-hg_values_fetch_width(int width, char *const *places, Size offset, int n, Datum *values)
+hg_values_fetch_width(int width, char *const *addresses, Size offset, int n, Datum *values)
 {
 	for (int i = 0; i < n; i++)
-		values[i] = fetch_att(places[i] + offset, true, width);
+		values[i] = fetch_att(addresses[i] + offset, true, width);
 }
 
-/* Sets values[i] to the value of width bytes at places[i] + offset, for i < n. */
+/* Sets values[i] to the value of width bytes at addresses[i] + offset, for i < n. */
 static inline void
-hg_values_fetch(int width, char *const *places, Size offset, int n, Datum *values)
+hg_values_fetch(int width, char *const *addresses, Size offset, int n, Datum *values)
 {
-	HG_FOR_WIDTH(width, hg_values_fetch_width, places, offset, n, values);
+	HG_FOR_WIDTH(width, hg_values_fetch_width, addresses, offset, n, values);
 }
 
 static pg_attribute_always_inline void

@@ -106,7 +106,7 @@ hg_list_lengths_add(HgListLengths *lists, const void *keys, uint64_t count, HgEr
 
 /* Returns the slot of a long length in the table, which has the length or is empty. */
 static HgListLength *
-tally_place(const Tally *tally, uint32_t length)
+tally_find_slot(const Tally *tally, uint32_t length)
 {
 	for (uint64_t at = hg_mix32(length) & tally->mask;; at = (at + 1) & tally->mask)
 		if (tally->lists_long[at].vertices == 0 || tally->lists_long[at].length == length)
@@ -128,10 +128,10 @@ tally_lists(const HgListLengths *lists, Tally *tally, HgError *error)
 			tally->different += tally->lists_short[length]++ == 0;
 		else
 		{
-			HgListLength *place = tally_place(tally, length);
+			HgListLength *slot = tally_find_slot(tally, length);
 
-			place->length = length;
-			tally->different += place->vertices++ == 0;
+			slot->length = length;
+			tally->different += slot->vertices++ == 0;
 		}
 		if (v % POLL_KEYS == 0)
 			status = hg_host_check_cancel(lists->host, error);

@@ -260,11 +260,11 @@ hg_page_skip(const HgPageAttribute *attribute, const unsigned char *row, uint32_
 }
 
 /*
- * Sets places[i] to the offset of each attribute of the spec in a row, or to HG_PAGE_AT_NULL or
+ * Sets offsets[i] to the offset of each attribute of the spec in a row, or to HG_PAGE_AT_NULL or
  * HG_PAGE_AT_MISSING.  Returns false if the row is damaged.
  */
 HG_HOST_DEVICE bool
-hg_page_walk(const HgPageSpec *pages, const unsigned char *row, uint32_t length, uint16_t *places)
+hg_page_walk(const HgPageSpec *pages, const unsigned char *row, uint32_t length, uint16_t *offsets)
 {
 	const uint32_t has = (uint32_t) hg_page_load(row + HG_ROW_INFOMASK2, 2) & HG_ROW_NATTS_MASK;
 	const bool nulls = (hg_page_load(row + HG_ROW_INFOMASK, 2) & HG_ROW_HAS_NULL) != 0;
@@ -278,14 +278,14 @@ hg_page_walk(const HgPageSpec *pages, const unsigned char *row, uint32_t length,
 	{
 		uint32_t at = end;
 
-		places[i] = HG_PAGE_AT_NULL;
+		offsets[i] = HG_PAGE_AT_NULL;
 		if (i >= has)
-			places[i] = pages->attributes[i].stored != 0 ? HG_PAGE_AT_MISSING : HG_PAGE_AT_NULL;
+			offsets[i] = pages->attributes[i].stored != 0 ? HG_PAGE_AT_MISSING : HG_PAGE_AT_NULL;
 		else if (!nulls || (row[HG_ROW_BITMAP + i / 8] >> i % 8 & 1) != 0)
 		{
 			if (!hg_page_skip(&pages->attributes[i], row, length, &at, &end))
 				return false;
-			places[i] = (uint16_t) at;
+			offsets[i] = (uint16_t) at;
 		}
 	}
 	return true;
@@ -293,15 +293,15 @@ hg_page_walk(const HgPageSpec *pages, const unsigned char *row, uint32_t length,
 
 /* Returns an integer attribute of a row, which is not NULL, widened to 64 bits. */
 HG_HOST_DEVICE uint64_t
-hg_page_value(const HgPageSpec *pages, const unsigned char *row, const uint16_t *places,
+hg_page_value(const HgPageSpec *pages, const unsigned char *row, const uint16_t *offsets,
 			  uint32_t attribute, bool is_signed)
 {
 	const HgPageAttribute *told = &pages->attributes[attribute];
 	const uint32_t width = (uint32_t) told->length;
 	const uint32_t unused = 64 - 8 * width;
-	const uint64_t value = places[attribute] == HG_PAGE_AT_MISSING
+	const uint64_t value = offsets[attribute] == HG_PAGE_AT_MISSING
 							   ? told->missing
-							   : hg_page_load(row + places[attribute], width);
+							   : hg_page_load(row + offsets[attribute], width);
 
 	return is_signed ? (uint64_t) ((int64_t) (value << unused) >> unused) : value;
 }
@@ -309,9 +309,9 @@ hg_page_value(const HgPageSpec *pages, const unsigned char *row, const uint16_t 
 /* Returns true if a row passes a qual. */
 HG_HOST_DEVICE bool
 hg_page_passes(const HgPageSpec *pages, const HgPageQual *qual, const unsigned char *row,
-			   const uint16_t *places)
+			   const uint16_t *offsets)
 {
-	const bool null = places[qual->attribute] == HG_PAGE_AT_NULL;
+	const bool null = offsets[qual->attribute] == HG_PAGE_AT_NULL;
 	uint64_t value;
 	bool less;
 
@@ -319,7 +319,7 @@ hg_page_passes(const HgPageSpec *pages, const HgPageQual *qual, const unsigned c
 		return null == (qual->operation == HG_PAGE_IS_NULL);
 	if (null)
 		return false;
-	value = hg_page_value(pages, row, places, qual->attribute, qual->is_signed != 0);
+	value = hg_page_value(pages, row, offsets, qual->attribute, qual->is_signed != 0);
 	less =
 		qual->is_signed != 0 ? (int64_t) value < (int64_t) qual->constant : value < qual->constant;
 	switch (qual->operation)
@@ -347,27 +347,27 @@ HG_HOST_DEVICE HgPageRow
 hg_page_take(const HgPageSpec *pages, uint32_t ncolumns, const unsigned char *page, uint32_t line,
 			 HgPageValues *values)
 {
-	uint16_t places[HG_PAGES_MAX_ATTRIBUTES];
+	uint16_t offsets[HG_PAGES_MAX_ATTRIBUTES];
 	const unsigned char *row;
 	uint32_t length;
 	const HgPageRow found = hg_page_find_row(pages, page, line, &row, &length);
 
 	if (found != HG_PAGE_ROW_WANTED)
 		return found;
-	if (!hg_page_walk(pages, row, length, places))
+	if (!hg_page_walk(pages, row, length, offsets))
 		return HG_PAGE_ROW_BAD;
 	for (uint32_t i = 0; i < pages->nquals; i++)
-		if (!hg_page_passes(pages, &pages->quals[i], row, places))
+		if (!hg_page_passes(pages, &pages->quals[i], row, offsets))
 			return HG_PAGE_ROW_NONE;
-	if (places[pages->key] == HG_PAGE_AT_NULL)
+	if (offsets[pages->key] == HG_PAGE_AT_NULL)
 		return HG_PAGE_ROW_NO_KEY;
-	values->key = (int64_t) hg_page_value(pages, row, places, pages->key, true);
+	values->key = (int64_t) hg_page_value(pages, row, offsets, pages->key, true);
 	values->nulls = 0;
 	for (uint32_t i = 0; i < ncolumns; i++)
-		if (places[pages->columns[i]] == HG_PAGE_AT_NULL)
+		if (offsets[pages->columns[i]] == HG_PAGE_AT_NULL)
 			values->nulls |= UINT32_C(1) << i;
 		else
-			values->columns[i] = hg_page_value(pages, row, places, pages->columns[i], false);
+			values->columns[i] = hg_page_value(pages, row, offsets, pages->columns[i], false);
 	return HG_PAGE_ROW_WANTED;
 }
 

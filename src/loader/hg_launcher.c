@@ -67,7 +67,7 @@ typedef struct HgLaunchedPost
 {
 	Oid database;
 	bool starved; /* a worker could not be started */
-	HgLaunched places[HG_PLACES];
+	HgLaunched slots[HG_POST_SLOTS];
 } HgLaunchedPost;
 
 /* A database with entries in the directory. */
@@ -84,11 +84,11 @@ static HgLaunchedPost *launched; /* [hg_post_count()] */
 
 /* Returns true if a worker was started that has not taken its place yet. */
 static bool
-hg_launcher_comes_up(int number, const HgPost *post, HgPlace place, TimestampTz now)
+hg_launcher_comes_up(int number, const HgPost *post, HgPostSlot slot, TimestampTz now)
 {
-	const HgLaunched *worker = &launched[number].places[place];
+	const HgLaunched *worker = &launched[number].slots[slot];
 
-	return worker->started_at != 0 && worker->taken == post->taken[place] &&
+	return worker->started_at != 0 && worker->taken == post->taken[slot] &&
 		   !TimestampDifferenceExceeds(worker->started_at, now, HG_LAUNCHER_COMES_UP_MS);
 }
 
@@ -105,8 +105,8 @@ hg_launcher_count_loaders(void)
 
 		if (!hg_post_read(number, &post) || post.database != launched[number].database)
 			continue;
-		for (int place = HG_PLACE_LOADER; place < HG_PLACES; place++)
-			n += post.pids[place] != 0 || hg_launcher_comes_up(number, &post, place, now);
+		for (int slot = HG_POST_LOADER; slot < HG_POST_SLOTS; slot++)
+			n += post.pids[slot] != 0 || hg_launcher_comes_up(number, &post, slot, now);
 	}
 	return n;
 }
@@ -184,25 +184,25 @@ hg_launcher_look_for_database(Oid database)
 
 /* Starts a worker if the place is empty and the pause is over; false if no worker slot is free. */
 static bool
-hg_launcher_fill(int number, const HgPost *post, HgPlace place)
+hg_launcher_fill(int number, const HgPost *post, HgPostSlot slot)
 {
-	HgLaunched *before = &launched[number].places[place];
+	HgLaunched *before = &launched[number].slots[slot];
 	TimestampTz now = GetCurrentTimestamp();
-	HgLoaderTask task = {.database = post->database, .post = number, .place = place};
+	HgLoaderTask task = {.database = post->database, .post = number, .slot = slot};
 
-	if (post->pids[place] != 0)
+	if (post->pids[slot] != 0)
 		return true;
 	/* a loader that took its place has worked, and so has a witness that lived for a while */
 	if (before->started_at == 0 ||
-		(post->taken[place] != before->taken &&
-		 (place >= HG_PLACE_LOADER ||
+		(post->taken[slot] != before->taken &&
+		 (slot >= HG_POST_LOADER ||
 		  TimestampDifferenceExceeds(before->started_at, now, HG_LAUNCHER_HEALTHY_MS))))
 		before->pause_ms = HG_LAUNCHER_FIRST_PAUSE_MS;
 	if (before->started_at != 0 &&
 		!TimestampDifferenceExceeds(before->started_at, now, before->pause_ms))
 		return true;
 	/* the last worker did not start: a standby replays DROP DATABASE without notice */
-	if (before->started_at != 0 && post->taken[place] == before->taken)
+	if (before->started_at != 0 && post->taken[slot] == before->taken)
 	{
 		HgDatabaseState state = hg_launcher_look_for_database(post->database);
 
@@ -216,7 +216,7 @@ hg_launcher_fill(int number, const HgPost *post, HgPlace place)
 		return false;
 	before->pause_ms = Min(2 * before->pause_ms, HG_LAUNCHER_LONGEST_PAUSE_MS);
 	before->started_at = now;
-	before->taken = post->taken[place];
+	before->taken = post->taken[slot];
 	return true;
 }
 
@@ -228,18 +228,18 @@ static bool
 hg_launcher_fill_loader(int number, const HgPost *post)
 {
 	TimestampTz now = GetCurrentTimestamp();
-	int free_place = HG_PLACES;
+	int free_slot = HG_POST_SLOTS;
 
-	for (int place = HG_PLACES - 1; place >= HG_PLACE_LOADER; place--)
+	for (int slot = HG_POST_SLOTS - 1; slot >= HG_POST_LOADER; slot--)
 	{
-		if (post->pids[place] != 0)
+		if (post->pids[slot] != 0)
 			continue;
-		if (hg_launcher_comes_up(number, post, place, now))
+		if (hg_launcher_comes_up(number, post, slot, now))
 			return true;
-		free_place = place;
+		free_slot = slot;
 	}
-	return free_place == HG_PLACES || hg_launcher_count_loaders() >= hg_resident_workers ||
-		   hg_launcher_fill(number, post, free_place);
+	return free_slot == HG_POST_SLOTS || hg_launcher_count_loaders() >= hg_resident_workers ||
+		   hg_launcher_fill(number, post, free_slot);
 }
 
 /* Sets or clears the reason that there is no worker, for the tables of a database. */
@@ -272,8 +272,8 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	}
 	hg_post_set_leave(number, false);
 	(void) hg_post_read(number, &post);
-	started = hg_launcher_fill(number, &post, HG_PLACE_WITNESS) &&
-			  hg_launcher_fill(number, &post, HG_PLACE_OTHER_WITNESS) &&
+	started = hg_launcher_fill(number, &post, HG_POST_WITNESS) &&
+			  hg_launcher_fill(number, &post, HG_POST_OTHER_WITNESS) &&
 			  (!database->wanted || hg_launcher_fill_loader(number, &post));
 	if (!started || launched[number].starved)
 		hg_launcher_tell_starved(database->database, !started);

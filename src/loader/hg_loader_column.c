@@ -240,7 +240,7 @@ static int
 hg_encoded_scaled(const HgSegmentArray *packed, uint32 nrows, int64 *integers, int64 *least,
 				  int64 *greatest)
 {
-	const char *place = packed->bytes;
+	const char *pointer = packed->bytes;
 	int common = -1;
 
 	*least = PG_INT64_MAX;
@@ -252,13 +252,13 @@ hg_encoded_scaled(const HgSegmentArray *packed, uint32 nrows, int64 *integers, i
 		integers[row] = 0;
 		if (hg_segment_is_null(packed, row))
 			continue;
-		place = hg_segment_align(packed->length, packed->alignby, place);
-		if (!hg_scaled_load(place, &integers[row], &scale) || (common >= 0 && scale != common))
+		pointer = hg_segment_align(packed->length, packed->alignby, pointer);
+		if (!hg_scaled_load(pointer, &integers[row], &scale) || (common >= 0 && scale != common))
 			return -1;
 		common = scale;
 		*least = Min(*least, integers[row]);
 		*greatest = Max(*greatest, integers[row]);
-		place += hg_segment_value_bytes(packed->length, place);
+		pointer += hg_segment_value_bytes(packed->length, pointer);
 	}
 	return common;
 }

@@ -68,7 +68,7 @@ hg_dictionary_is_likely(const HgSegmentArray *packed, uint32 nrows)
 		if (hg_segment_is_null(packed, row))
 			continue;
 		seen++;
-		hg_encoding_row(&encoding, row, hg_segment_place(packed, row));
+		hg_encoding_row(&encoding, row, hg_segment_value(packed, row));
 	}
 	/* few values among many NULLs say nothing */
 	return seen < HG_SAMPLE_ROWS / 4 || seen - (int) encoding.codes->ncodes >= HG_SAMPLE_REPEATED;
@@ -79,7 +79,7 @@ static bool
 hg_dictionary_encode(HgEncoding *encoding, uint32 nrows, Size limit, uint16 *of_rows)
 {
 	const HgSegmentArray *packed = encoding->packed;
-	const char *place = NULL;
+	const char *pointer = NULL;
 
 	for (uint32 row = 0; row < nrows; row++)
 	{
@@ -87,13 +87,13 @@ hg_dictionary_encode(HgEncoding *encoding, uint32 nrows, Size limit, uint16 *of_
 		uint32 code = 0;
 
 		if (row % HG_GROUP_ROWS == 0)
-			place = hg_segment_group(packed, row);
+			pointer = hg_segment_group(packed, row);
 		if (hg_segment_is_missing(packed, row))
 			value = packed->bytes + packed->form.missing_at;
 		else if (!hg_segment_is_null(packed, row))
 		{
-			value = hg_segment_align(packed->length, packed->alignby, place);
-			place = value + hg_segment_value_bytes(packed->length, value);
+			value = hg_segment_align(packed->length, packed->alignby, pointer);
+			pointer = value + hg_segment_value_bytes(packed->length, value);
 		}
 		if (value != NULL)
 			code = hg_encoding_row(encoding, row, value);

@@ -168,7 +168,7 @@ hg_replica_integer(HgReplicaColumn *replica, const HgSegmentArray *array, uint32
 		*integer = hg_segment_integer(array->width, array->values, row);
 		return true;
 	}
-	return hg_scaled_load(hg_segment_place(array, row), integer, &scale) &&
+	return hg_scaled_load(hg_segment_value(array, row), integer, &scale) &&
 		   hg_replica_scale(replica, scale);
 }
 
@@ -255,7 +255,7 @@ hg_replica_code_rows(HgReplicaColumn *replica, const HgSegmentArray *array, uint
 {
 	for (uint32 row = 0; row < nrows; row++)
 		if (!hg_segment_is_null(array, row) &&
-			hg_replica_code(replica, hg_segment_place(array, row)) == HG_NO_CODE)
+			hg_replica_code(replica, hg_segment_value(array, row)) == HG_NO_CODE)
 			return false;
 	return true;
 }
@@ -306,7 +306,7 @@ hg_replica_codes(HgReplicaColumn *replica, uint32 part, const HgSegmentArray *ar
 		else if (hg_segment_is_null(array, row))
 			put[i] = 0;
 		else
-			put[i] = (uint16) hg_codes_find(replica->codes, hg_segment_place(array, row));
+			put[i] = (uint16) hg_codes_find(replica->codes, hg_segment_value(array, row));
 	}
 	return put;
 }

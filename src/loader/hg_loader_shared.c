@@ -21,7 +21,7 @@
 typedef struct HgSharedPost
 {
 	HgPost post; /* database is InvalidOid: free */
-	Latch *latches[HG_PLACES];
+	Latch *latches[HG_POST_SLOTS];
 	HgLastRound last;
 } HgSharedPost;
 
@@ -232,7 +232,7 @@ hg_post_unassign(int number)
 	bool empty = true;
 
 	hg_loader_shared_lock(LW_EXCLUSIVE);
-	for (int i = 0; i < HG_PLACES; i++)
+	for (int i = 0; i < HG_POST_SLOTS; i++)
 		empty &= post->pids[i] == 0;
 	if (empty)
 		post->database = InvalidOid;
@@ -249,7 +249,7 @@ hg_post_set_leave(int number, bool leave)
 	post->post.leave = leave;
 	hg_loader_shared_unlock();
 	if (leave)
-		for (int i = 0; i < HG_PLACES; i++)
+		for (int i = 0; i < HG_POST_SLOTS; i++)
 			hg_post_wake(number, i);
 }
 
@@ -265,7 +265,7 @@ hg_post_send_away(Oid database)
 		if (!hg_post_read(number, &post) || post.database != database)
 			continue;
 		hg_post_set_leave(number, true);
-		for (int i = 0; i < HG_PLACES; i++)
+		for (int i = 0; i < HG_POST_SLOTS; i++)
 			empty &= post.pids[i] == 0;
 	}
 	return empty;
@@ -273,40 +273,40 @@ hg_post_send_away(Oid database)
 
 /* The place of this process. */
 static int own_post = -1;
-static HgPlace own_place;
+static HgPostSlot own_slot;
 
 static void
-hg_post_leave_place(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
+hg_post_release_slot(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
 	hg_loader_shared_lock(LW_EXCLUSIVE);
-	shared->posts[own_post].post.pids[own_place] = 0;
-	shared->posts[own_post].latches[own_place] = NULL;
+	shared->posts[own_post].post.pids[own_slot] = 0;
+	shared->posts[own_post].latches[own_slot] = NULL;
 	hg_loader_shared_unlock();
 	hg_loader_wake();
 }
 
 bool
-hg_post_take(int number, Oid database, HgPlace place)
+hg_post_take(int number, Oid database, HgPostSlot slot)
 {
 	HgSharedPost *post = &shared->posts[number];
 	bool taken = false;
 
 	hg_loader_shared_lock(LW_EXCLUSIVE);
-	if (post->post.database == database && !post->post.leave && post->post.pids[place] == 0 &&
+	if (post->post.database == database && !post->post.leave && post->post.pids[slot] == 0 &&
 		hg_hold_off_find(database) < 0)
 	{
-		post->post.pids[place] = MyProcPid;
-		post->post.taken[place]++;
-		post->latches[place] = MyLatch;
+		post->post.pids[slot] = MyProcPid;
+		post->post.taken[slot]++;
+		post->latches[slot] = MyLatch;
 		taken = true;
 	}
 	hg_loader_shared_unlock();
 	if (taken)
 	{
 		own_post = number;
-		own_place = place;
+		own_slot = slot;
 		/* after the transaction's end, which is a before_shmem_exit callback */
-		on_shmem_exit(hg_post_leave_place, 0);
+		on_shmem_exit(hg_post_release_slot, 0);
 	}
 	return taken;
 }
@@ -323,12 +323,12 @@ hg_post_is_left(int number)
 }
 
 void
-hg_post_wake(int number, HgPlace place)
+hg_post_wake(int number, HgPostSlot slot)
 {
 	Latch *latch;
 
 	hg_loader_shared_lock(LW_SHARED);
-	latch = shared->posts[number].latches[place];
+	latch = shared->posts[number].latches[slot];
 	hg_loader_shared_unlock();
 	hg_loader_set_latch(latch);
 }

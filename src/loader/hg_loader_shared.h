@@ -24,13 +24,13 @@
 /* Maximum number of loaders of a database at a time. */
 #define HG_LOADERS 4
 
-typedef enum HgPlace
+typedef enum HgPostSlot
 {
-	HG_PLACE_WITNESS = 0,
-	HG_PLACE_OTHER_WITNESS,
-	HG_PLACE_LOADER, /* first of HG_LOADERS */
-	HG_PLACES = HG_PLACE_LOADER + HG_LOADERS
-} HgPlace;
+	HG_POST_WITNESS = 0,
+	HG_POST_OTHER_WITNESS,
+	HG_POST_LOADER, /* first of HG_LOADERS */
+	HG_POST_SLOTS = HG_POST_LOADER + HG_LOADERS
+} HgPostSlot;
 
 /* A copy of a post. */
 typedef struct HgPost
@@ -38,8 +38,8 @@ typedef struct HgPost
 	Oid database;
 	/* the processes shall exit */
 	bool leave;
-	pid_t pids[HG_PLACES];	 /* 0: the place is empty */
-	uint32 taken[HG_PLACES]; /* number of times that a process has taken the place */
+	pid_t pids[HG_POST_SLOTS];	 /* 0: the place is empty */
+	uint32 taken[HG_POST_SLOTS]; /* number of times that a process has taken the place */
 } HgPost;
 
 /* Installs the hooks for shared memory, while shared_preload_libraries are loaded. */
@@ -81,11 +81,11 @@ extern void hg_post_set_leave(int number, bool leave);
  * For a worker: takes the place that it was started for, until it exits.  Returns false if the
  * post is another database's or shall be left, the database is held off, or the place is taken.
  */
-extern bool hg_post_take(int number, Oid database, HgPlace place);
+extern bool hg_post_take(int number, Oid database, HgPostSlot slot);
 /* For a worker: returns true if it has to exit. */
 extern bool hg_post_is_left(int number);
 /* For a worker: wakes the process of another place. */
-extern void hg_post_wake(int number, HgPlace place);
+extern void hg_post_wake(int number, HgPostSlot slot);
 
 /*
  * For witnesses: the last finished round, the place that made it, and when it ended.  It only says
@@ -94,7 +94,7 @@ extern void hg_post_wake(int number, HgPlace place);
 typedef struct HgLastRound
 {
 	uint64 round;
-	HgPlace place;
+	HgPostSlot slot;
 	TimestampTz ended_at;
 } HgLastRound;
 

@@ -33,7 +33,7 @@ bool
 hg_loader_start_worker(const HgLoaderTask *task)
 {
 	BackgroundWorker worker = {0};
-	const char *name = task->place >= HG_PLACE_LOADER ? "loader" : "witness";
+	const char *name = task->slot >= HG_POST_LOADER ? "loader" : "witness";
 
 	worker.bgw_flags = BGWORKER_SHMEM_ACCESS | BGWORKER_BACKEND_DATABASE_CONNECTION;
 	worker.bgw_start_time = BgWorkerStart_ConsistentState;
@@ -72,7 +72,7 @@ hg_loader_worker_begin(void)
 	BackgroundWorkerUnblockSignals();
 	BackgroundWorkerInitializeConnectionByOid(task.database, InvalidOid, 0);
 	hg_loader_lift_limits();
-	if (!hg_post_take(task.post, task.database, task.place))
+	if (!hg_post_take(task.post, task.database, task.slot))
 		proc_exit(0);
 	pgstat_report_appname(MyBgworkerEntry->bgw_type);
 	return task;

@@ -19,7 +19,7 @@ typedef struct HgLoaderTask
 {
 	Oid database;
 	int post;
-	HgPlace place;
+	HgPostSlot slot;
 } HgLoaderTask;
 
 /* Starts a worker.  Returns false if there is no background worker slot. */

@@ -179,11 +179,10 @@ hg_witness_observe(void)
 static void
 hg_witness_tell(const HgLoaderTask *task)
 {
-	HgLastRound last = {
-		.round = held_round, .place = task->place, .ended_at = GetCurrentTimestamp()};
+	HgLastRound last = {.round = held_round, .slot = task->slot, .ended_at = GetCurrentTimestamp()};
 
 	hg_post_set_last_round(task->post, &last);
-	hg_post_wake(task->post, HG_PLACE_OTHER_WITNESS - task->place);
+	hg_post_wake(task->post, HG_POST_OTHER_WITNESS - task->slot);
 }
 
 /* Begins a chain with a snapshot of this process. */
@@ -256,12 +255,12 @@ hg_witness_work(const HgLoaderTask *task)
 	if (generation == 0)
 	{
 		/* one of the two begins */
-		if (task->place != HG_PLACE_WITNESS)
+		if (task->slot != HG_POST_WITNESS)
 			return period;
 		hg_witness_start(task);
 		return 0;
 	}
-	if (last.place == task->place)
+	if (last.slot == task->slot)
 		return period;
 	if (age < period)
 		return period - age;

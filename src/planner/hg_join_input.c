@@ -97,7 +97,7 @@ const HgJoinInput *
 hg_join_input(PlannerInfo *root, RelOptInfo *rel)
 {
 	const HgFoundInput *found =
-		&hg_found_inputs[hg_planner_run_place(rel, 0, HG_FOUND_INPUTS_BITS)];
+		&hg_found_inputs[hg_planner_run_index(rel, 0, HG_FOUND_INPUTS_BITS)];
 	uint64 run = hg_planner_run_find(root, rel);
 
 	if (run == 0)

@@ -30,7 +30,7 @@ typedef struct HgRunKey
 
 /* Returns the first index to probe in a table of 2^bits entries. */
 static inline size_t
-hg_planner_run_place(const void *made, uint64 word, int bits)
+hg_planner_run_index(const void *made, uint64 word, int bits)
 {
 	return ((word ^ (uintptr_t) made) * UINT64CONST(0x9E3779B97F4A7C15)) >> (64 - bits);
 }
@@ -46,7 +46,7 @@ static inline void *
 hg_planner_run_entry(void *table, size_t size, int bits, HgRunKey key, bool *known)
 {
 	size_t mask = ((size_t) 1 << bits) - 1;
-	size_t first = hg_planner_run_place(key.made, key.word, bits);
+	size_t first = hg_planner_run_index(key.made, key.word, bits);
 
 	for (size_t i = 0; i < HG_RUN_PROBES; i++)
 	{

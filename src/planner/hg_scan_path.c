@@ -100,7 +100,7 @@ hg_rel_is_aggregated(const PlannerInfo *root)
 static List *
 hg_insert_path(List *paths, Path *path)
 {
-	int place = 0;
+	int position = 0;
 	ListCell *lc;
 
 	foreach (lc, paths)
@@ -111,9 +111,9 @@ hg_insert_path(List *paths, Path *path)
 			(hg_path_disabled_nodes(other) == hg_path_disabled_nodes(path) &&
 			 other->total_cost > path->total_cost))
 			break;
-		place++;
+		position++;
 	}
-	return list_insert_nth(paths, place, path);
+	return list_insert_nth(paths, position, path);
 }
 
 /*

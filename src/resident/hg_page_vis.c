@@ -34,14 +34,14 @@ StaticAssertDecl(sizeof(HgPageVisSlot) == 64, "a slot is not a cache line");
 void
 hg_page_vis_init(HgPageVisCache *cache)
 {
-	pg_atomic_init_u64(&cache->place, InvalidDsaPointer);
+	pg_atomic_init_u64(&cache->slots, InvalidDsaPointer);
 }
 
 /* Returns the slots of the segment's blocks, or NULL. */
 static HgPageVisSlot *
 hg_page_vis_slots(HgPageVisCache *cache)
 {
-	dsa_pointer pointer = pg_atomic_read_u64(&cache->place);
+	dsa_pointer pointer = pg_atomic_read_u64(&cache->slots);
 
 	return DsaPointerIsValid(pointer) ? hg_resident_address(pointer) : NULL;
 }
@@ -64,7 +64,7 @@ hg_page_vis_make(HgPageVisCache *cache)
 		return NULL;
 	memset(hg_resident_address(pointer), 0, HG_PAGE_VIS_BYTES);
 	/* another process may have been first */
-	if (!pg_atomic_compare_exchange_u64(&cache->place, &none, pointer))
+	if (!pg_atomic_compare_exchange_u64(&cache->slots, &none, pointer))
 		hg_resident_free(pointer, HG_PAGE_VIS_BYTES);
 	return hg_page_vis_slots(cache);
 }
@@ -72,7 +72,7 @@ hg_page_vis_make(HgPageVisCache *cache)
 Size
 hg_page_vis_free(HgPageVisCache *cache)
 {
-	dsa_pointer pointer = pg_atomic_read_u64(&cache->place);
+	dsa_pointer pointer = pg_atomic_read_u64(&cache->slots);
 
 	if (!DsaPointerIsValid(pointer))
 		return 0;
@@ -92,17 +92,17 @@ bool
 hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId xmin,
 				 HgPageVis *vis)
 {
-	HgPageVisSlot *place = hg_page_vis_slots(cache);
+	HgPageVisSlot *slot = hg_page_vis_slots(cache);
 	uint32 turn;
 
-	if (place == NULL || XLogRecPtrIsInvalid(lsn))
+	if (slot == NULL || XLogRecPtrIsInvalid(lsn))
 		return false;
-	place += block;
-	turn = pg_atomic_read_u32(&place->turn);
+	slot += block;
+	turn = pg_atomic_read_u32(&slot->turn);
 	pg_read_barrier();
-	*vis = place->vis;
+	*vis = slots->vis;
 	pg_read_barrier();
-	return turn % 2 == 0 && pg_atomic_read_u32(&place->turn) == turn && vis->lsn == lsn &&
+	return turn % 2 == 0 && pg_atomic_read_u32(&slot->turn) == turn && vis->lsn == lsn &&
 		   hg_page_vis_is_valid(vis, xmin);
 }
 
@@ -110,48 +110,48 @@ void
 hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xmin, const HgPageVis *vis,
 				  Buffer buffer)
 {
-	HgPageVisSlot *place;
+	HgPageVisSlot *slot;
 	uint32 turn;
 
 	Assert(vis->nrows + vis->nothers <= HG_PAGE_VIS_ROWS);
 	if (XLogRecPtrIsInvalid(vis->lsn) || !hg_page_vis_is_valid(vis, xmin))
 		return;
-	place = hg_page_vis_make(cache);
-	if (place == NULL)
+	slot = hg_page_vis_make(cache);
+	if (slot == NULL)
 		return;
-	place += block;
-	turn = pg_atomic_read_u32(&place->turn);
+	slot += block;
+	turn = pg_atomic_read_u32(&slot->turn);
 	/* another process that is writing the slot stores an equivalent entry */
-	if (turn % 2 != 0 || !pg_atomic_compare_exchange_u32(&place->turn, &turn, turn + 1))
+	if (turn % 2 != 0 || !pg_atomic_compare_exchange_u32(&slot->turn, &turn, turn + 1))
 		return;
-	place->vis = *vis;
-	pg_atomic_write_u32(&place->buffer, (uint32) buffer);
+	slot->vis = *vis;
+	pg_atomic_write_u32(&slot->buffer, (uint32) buffer);
 	pg_write_barrier();
-	pg_atomic_write_u32(&place->turn, turn + 2);
+	pg_atomic_write_u32(&slot->turn, turn + 2);
 }
 
 Buffer
 hg_page_vis_buffer(HgPageVisCache *cache, int block)
 {
-	HgPageVisSlot *places = hg_page_vis_slots(cache);
+	HgPageVisSlot *slots = hg_page_vis_slots(cache);
 
-	return places != NULL ? (Buffer) pg_atomic_read_u32(&places[block].buffer) : InvalidBuffer;
+	return slots != NULL ? (Buffer) pg_atomic_read_u32(&slots[block].buffer) : InvalidBuffer;
 }
 
 void
 hg_page_vis_set_buffer(HgPageVisCache *cache, int block, Buffer buffer)
 {
-	HgPageVisSlot *places = hg_page_vis_slots(cache);
+	HgPageVisSlot *slots = hg_page_vis_slots(cache);
 
-	if (places != NULL && pg_atomic_read_u32(&places[block].buffer) != (uint32) buffer)
-		pg_atomic_write_u32(&places[block].buffer, (uint32) buffer);
+	if (slots != NULL && pg_atomic_read_u32(&slots[block].buffer) != (uint32) buffer)
+		pg_atomic_write_u32(&slots[block].buffer, (uint32) buffer);
 }
 
 void
 hg_page_vis_prefetch(HgPageVisCache *cache, int block)
 {
-	HgPageVisSlot *places = hg_page_vis_slots(cache);
+	HgPageVisSlot *slots = hg_page_vis_slots(cache);
 
-	if (places != NULL)
-		__builtin_prefetch(&places[block]);
+	if (slots != NULL)
+		__builtin_prefetch(&slots[block]);
 }

@@ -71,7 +71,7 @@ typedef struct HgPageVis
 /* The cache of a segment version's blocks.  It is a part of the version. */
 typedef struct HgPageVisCache
 {
-	pg_atomic_uint64 place; /* dsa_pointer to the blocks' slots, or invalid */
+	pg_atomic_uint64 slots; /* dsa_pointer to the blocks' slots, or invalid */
 } HgPageVisCache;
 
 /* Initializes an empty cache, which has no slots. */

@@ -163,20 +163,20 @@ hg_segment_group(const HgSegmentArray *array, uint32 row)
 }
 
 /*
- * Returns where the value of row to would begin, before alignment; place is where that of row from
- * would.  Both rows are in one group.
+ * Returns where the value of row to would begin, before alignment; pointer is where that of row
+ * from would.  Both rows are in one group.
  */
 static inline const char *
-hg_segment_walk(const HgSegmentArray *array, uint32 from, uint32 to, const char *place)
+hg_segment_walk(const HgSegmentArray *array, uint32 from, uint32 to, const char *pointer)
 {
 	for (uint32 row = from; row < to; row++)
 	{
 		if (hg_segment_is_null(array, row) || hg_segment_is_missing(array, row))
 			continue;
-		place = hg_segment_align(array->length, array->alignby, place);
-		place += hg_segment_value_bytes(array->length, place);
+		pointer = hg_segment_align(array->length, array->alignby, pointer);
+		pointer += hg_segment_value_bytes(array->length, pointer);
 	}
-	return place;
+	return pointer;
 }
 
 /* Returns the code of a row, which must not be NULL. */
@@ -217,7 +217,7 @@ hg_segment_integer(int width, const char *values, uint32 row)
  * heap, except that FIXED values may be unaligned.  Not for SCALED, which has no such bytes.
  */
 static inline const char *
-hg_segment_place(const HgSegmentArray *array, uint32 row)
+hg_segment_value(const HgSegmentArray *array, uint32 row)
 {
 	switch (array->form.encoding)
 	{

@@ -547,9 +547,10 @@ hg_graph_column_is_idle(HgGraphColumn *column, TimestampTz now, int ms)
  * and reports it missing.
  */
 static bool
-hg_graph_column_replace(HgResidentGraph *graph, int place_of, AttrNumber number, TimestampTz now)
+hg_graph_column_replace(HgResidentGraph *graph, int column_index, AttrNumber number,
+						TimestampTz now)
 {
-	HgGraphColumn *column = &graph->columns[place_of];
+	HgGraphColumn *column = &graph->columns[column_index];
 	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
 	uint32 idle = pg_atomic_read_u32(&column->number);
 
@@ -558,7 +559,7 @@ hg_graph_column_replace(HgResidentGraph *graph, int place_of, AttrNumber number,
 	pg_atomic_write_u64(&column->used_at, (uint64) now);
 	hg_device_copies_forget(column->copies);
 	if (partitions != NULL)
-		hg_device_copies_forget(partitions->columns[place_of]);
+		hg_device_copies_forget(partitions->columns[column_index]);
 	return true;
 }
 

@@ -57,7 +57,7 @@ hg_resident_control_size(void)
 
 /* Returns the start of the area. */
 static void *
-hg_resident_place(void)
+hg_resident_area_start(void)
 {
 	return (char *) control + hg_resident_control_size();
 }
@@ -94,7 +94,7 @@ hg_resident_memory_startup(void)
 	for (int i = 0; i < control->nprocesses; i++)
 		pg_atomic_init_u64(&control->pinned_by[i], 0);
 
-	made = dsa_create_in_place(hg_resident_place(), size, hg_resident_tranche(), NULL);
+	made = dsa_create_in_place(hg_resident_area_start(), size, hg_resident_tranche(), NULL);
 	dsa_pin(made);
 	dsa_set_size_limit(made, size);
 }
@@ -222,7 +222,7 @@ hg_resident_tranche(void)
 static void
 hg_resident_detach(int code pg_attribute_unused(), Datum arg pg_attribute_unused())
 {
-	dsa_release_in_place(hg_resident_place());
+	dsa_release_in_place(hg_resident_area_start());
 }
 
 dsa_area *
@@ -232,7 +232,7 @@ hg_resident_area(void)
 	{
 		MemoryContext before = MemoryContextSwitchTo(TopMemoryContext);
 
-		attached = dsa_attach_in_place(hg_resident_place(), NULL);
+		attached = dsa_attach_in_place(hg_resident_area_start(), NULL);
 		dsa_pin_mapping(attached);
 		MemoryContextSwitchTo(before);
 		on_shmem_exit(hg_resident_detach, 0);

@@ -43,7 +43,7 @@ hg_sql_compare_value(const HgResidentColumn *column, const HgSegmentArray *array
 		cached = bytes;
 	}
 	else
-		cached = hg_segment_place(array, row);
+		cached = hg_segment_value(array, row);
 	size = hg_segment_value_bytes(column->length, cached);
 	if (!column->by_value)
 		return hg_segment_value_bytes(column->length, DatumGetPointer(value)) == size &&

@@ -148,7 +148,7 @@ Datum
 hashgraph_check_preload(PG_FUNCTION_ARGS)
 {
 	Oid role = GetUserId();
-	Oid places[][2] = {{MyDatabaseId, role},
+	Oid scopes[][2] = {{MyDatabaseId, role},
 					   {InvalidOid, role},
 					   {MyDatabaseId, InvalidOid},
 					   {InvalidOid, InvalidOid}};
@@ -164,13 +164,13 @@ hashgraph_check_preload(PG_FUNCTION_ARGS)
 	for (int s = 0; s < lengthof(preload_settings); s++)
 		loads |= hg_sql_list_has_library(GetConfigOption(preload_settings[s], true, false));
 	catalog = table_open(DbRoleSettingRelationId, AccessShareLock);
-	for (int i = 0; i < lengthof(places); i++)
+	for (int i = 0; i < lengthof(scopes); i++)
 	{
 		for (int s = 0; s < lengthof(preload_settings); s++)
 			loads |= hg_sql_list_has_library(
-				hg_sql_stored_setting(catalog, places[i][0], places[i][1], preload_settings[s]));
-		if (kept == NULL && !OidIsValid(places[i][1]))
-			kept = hg_sql_stored_setting(catalog, places[i][0], places[i][1], PRELOAD_SETTING);
+				hg_sql_stored_setting(catalog, scopes[i][0], scopes[i][1], preload_settings[s]));
+		if (kept == NULL && !OidIsValid(scopes[i][1]))
+			kept = hg_sql_stored_setting(catalog, scopes[i][0], scopes[i][1], PRELOAD_SETTING);
 	}
 	table_close(catalog, AccessShareLock);
 

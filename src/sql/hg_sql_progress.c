@@ -97,7 +97,7 @@ hashgraph_progress(PG_FUNCTION_ARGS)
 {
 	ReturnSetInfo *result = (ReturnSetInfo *) fcinfo->resultinfo;
 	HgProgressRow join;
-	int place = 0;
+	int index = 0;
 
 	if (!hg_progress_exists())
 		ereport(
@@ -107,7 +107,7 @@ hashgraph_progress(PG_FUNCTION_ARGS)
 				 "hashgraph shows running joins only if loaded via \"shared_preload_libraries\""),
 			 errhint("Add hashgraph to shared_preload_libraries and restart the server.")));
 	InitMaterializedSRF(fcinfo, 0);
-	while (hg_progress_next(&place, &join))
+	while (hg_progress_next(&index, &join))
 	{
 		HgSqlRow row = hg_sql_row_start(fcinfo, PROGRESS_COLUMNS);
 

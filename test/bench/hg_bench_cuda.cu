@@ -469,10 +469,10 @@ static __global__ void
 hg_make_keys_kernel(uint32_t log2, uint32_t duplicates, uint32_t *keys)
 {
 	uint32_t i = blockIdx.x * blockDim.x + threadIdx.x;
-	uint32_t place = (i * 0x9e3779b1u) & ((1u << log2) - 1);
+	uint32_t position = (i * 0x9e3779b1u) & ((1u << log2) - 1);
 
 	if (i < 1u << log2)
-		keys[i] = hg_mix32(place / duplicates);
+		keys[i] = hg_mix32(position / duplicates);
 }
 
 static HgStatus

@@ -155,9 +155,9 @@ struct Keys
 	bool scattered;
 
 	__device__ uint32_t
-	of_place(uint64_t place) const
+	of_position(uint64_t position) const
 	{
-		const uint32_t number = (uint32_t) (place / duplicates);
+		const uint32_t number = (uint32_t) (position / duplicates);
 
 		return scattered ? hg_mix32(number) : number;
 	}
@@ -165,7 +165,7 @@ struct Keys
 	__device__ uint32_t
 	of_row(uint64_t row) const
 	{
-		return of_place(row * factor % rows);
+		return of_position(row * factor % rows);
 	}
 };
 

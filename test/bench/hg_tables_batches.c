@@ -44,11 +44,12 @@ typedef struct Mixed
 	HgBenchArray *expected; /* rows of finds */
 	HgBenchArray *found;	/* [batch] */
 
-	/* while they are made: what stands in the table comes first in order[], place[] says where */
+	/* while they are made: what stands in the table comes first in order[], position[] says where
+	 */
 	uint32_t *order;
 	uint64_t standing;
 	uint64_t known; /* so many numbers have been inserted at some time */
-	uint32_t *place;
+	uint32_t *position;
 	uint64_t random;
 } Mixed;
 
@@ -66,8 +67,8 @@ mixed_exchange(Mixed *mixed, uint64_t a, uint64_t b)
 
 	mixed->order[a] = mixed->order[b];
 	mixed->order[b] = number;
-	mixed->place[mixed->order[a]] = (uint32_t) a;
-	mixed->place[mixed->order[b]] = (uint32_t) b;
+	mixed->position[mixed->order[a]] = (uint32_t) a;
+	mixed->position[mixed->order[b]] = (uint32_t) b;
 }
 
 /* Note the key at the border of those that stand in the table as the next change. */
@@ -111,8 +112,8 @@ mixed_find(Mixed *mixed)
 
 	hg_desk_set_key(&mixed->desk, mixed->probes, mixed->finds, number);
 	((uint32_t *) mixed->expected->host)[mixed->finds] =
-		mixed->place[number] < mixed->standing ? hg_desk_row(&mixed->desk, number, mixed->rows)
-											   : HG_NO_ROW;
+		mixed->position[number] < mixed->standing ? hg_desk_row(&mixed->desk, number, mixed->rows)
+												  : HG_NO_ROW;
 	mixed->finds++;
 }
 
@@ -151,11 +152,11 @@ mixed_make(Mixed *mixed, HgError *error)
 		hg_desk_make(desk, most * mixed->batch, sizeof(uint32_t), &mixed->expected, error));
 	HG_BENCH_TRY(hg_desk_make(desk, mixed->batch, sizeof(uint32_t), &mixed->found, error));
 	mixed->order = malloc(mixed->rows * sizeof(uint32_t));
-	mixed->place = malloc(mixed->rows * sizeof(uint32_t));
-	if (mixed->order == NULL || mixed->place == NULL)
+	mixed->position = malloc(mixed->rows * sizeof(uint32_t));
+	if (mixed->order == NULL || mixed->position == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory for a workload");
 	for (uint64_t i = 0; i < mixed->rows; i++)
-		mixed->order[i] = mixed->place[i] = (uint32_t) i;
+		mixed->order[i] = mixed->position[i] = (uint32_t) i;
 
 	while (mixed->known < mixed->rows)
 		mixed_plan(mixed, mixed->batch, fewer);
@@ -255,6 +256,6 @@ hg_bench_run_batches(HgBenchCourse *course, int variant, HgError *error)
 	status = mixed_runs(&mixed, error);
 	hg_desk_close(&mixed.desk);
 	free(mixed.order);
-	free(mixed.place);
+	free(mixed.position);
 	return status;
 }

@@ -3,9 +3,9 @@
  * hg_fault_resident.c
  *	  Places where what keeps tables resident can be held, and ways for it to be wrong.
  *
- * Each PLACE is an advisory lock of the database, (HG_PLACE_CLASS, place): who comes by there takes
- * it shared, and lets it go; a test that holds it exclusively has it wait, and sees it
- * waiting in pg_locks.
+ * Each POINT is an advisory lock of the database, (HG_FAULT_LOCK_CLASS, point): who comes by there
+ *takes it shared, and lets it go; a test that holds it exclusively has it wait, and sees it waiting
+ *in pg_locks.
  *
  * With hashgraph.fault_delay it also sleeps for a random time at the first three, where many rounds
  * are to pass meanwhile; behind its second copy of the bits a loader would begin again for each.
@@ -57,23 +57,23 @@
 #include "resident/hg_resident_validity.h"
 
 /* The first number of the locks. */
-#define HG_PLACE_CLASS 26727
+#define HG_FAULT_LOCK_CLASS 26727
 
-typedef enum HgFaultPlace
+typedef enum HgFaultPoint
 {
-	HG_FAULT_PLACE_CAPTURE = 1, /* between the look at the map and the first page */
-	HG_FAULT_PLACE_JOIN,		/* between the last page and the version's publication */
-	HG_FAULT_PLACE_SERVE,		/* between the copy of the bits and the look at the records */
-	HG_FAULT_PLACE_END_ROUND,	/* between the last observation and the round's end */
-	HG_FAULT_PLACE_GIVE_WAY,	/* where a loader lets others at the table between two pages */
-	HG_FAULT_PLACE_RECORD,		/* between a loader's second copy of the bits and the record */
-	HG_FAULT_PLACE_OBSERVE,		/* between a witness's copy of a table's bits and the records */
-	HG_FAULT_PLACE_EVICT,		/* between the list of what may be evicted and the first of it */
-	HG_FAULT_PLACE_GRAPH,		/* when a loader has made a bin of a HashGraph */
-	HG_FAULT_PLACE_TAKE,		/* before a block is read whose older rows were covered */
-	HG_FAULT_PLACE_ALONE,		/* where who may prune a block has it for itself, and holds it */
-	HG_FAULT_PLACE_ATTACH		/* where a worker has pinned covered rows, and finds them */
-} HgFaultPlace;
+	HG_FAULT_POINT_CAPTURE = 1, /* between the look at the map and the first page */
+	HG_FAULT_POINT_JOIN,		/* between the last page and the version's publication */
+	HG_FAULT_POINT_SERVE,		/* between the copy of the bits and the look at the records */
+	HG_FAULT_POINT_END_ROUND,	/* between the last observation and the round's end */
+	HG_FAULT_POINT_GIVE_WAY,	/* where a loader lets others at the table between two pages */
+	HG_FAULT_POINT_RECORD,		/* between a loader's second copy of the bits and the record */
+	HG_FAULT_POINT_OBSERVE,		/* between a witness's copy of a table's bits and the records */
+	HG_FAULT_POINT_EVICT,		/* between the list of what may be evicted and the first of it */
+	HG_FAULT_POINT_GRAPH,		/* when a loader has made a bin of a HashGraph */
+	HG_FAULT_POINT_TAKE,		/* before a block is read whose older rows were covered */
+	HG_FAULT_POINT_ALONE,		/* where who may prune a block has it for itself, and holds it */
+	HG_FAULT_POINT_ATTACH		/* where a worker has pinned covered rows, and finds them */
+} HgFaultPoint;
 
 typedef enum HgPlanted
 {
@@ -116,7 +116,7 @@ HG_WRAPPED(HgValidBlocks *, hg_validity_find,
 		   (Relation rel, Snapshot snapshot, BlockNumber nblocks, const HgResidentColumn *columns,
 			int ncolumns));
 HG_WRAPPED(void, hg_heap_page_take,
-		   (HgHeapPage * page, TableScanDesc scan, HgHeapPlace place, const OffsetNumber *lines,
+		   (HgHeapPage * page, TableScanDesc scan, HgRecentBlock target, const OffsetNumber *lines,
 			int nlines, TupleTableSlot *slot));
 HG_WRAPPED(void, hg_heap_page_prune, (TableScanDesc scan, Buffer buffer));
 HG_WRAPPED(HgCovered *, hg_shared_covered_attach,
@@ -145,15 +145,15 @@ static bool ending = false;
 static bool evicting = false;
 
 static void
-hg_fault_come_by(HgFaultPlace place)
+hg_fault_come_by(HgFaultPoint point)
 {
 	LOCKTAG tag;
 
 	Assert(IsTransactionState());
-	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_PLACE_CLASS, (uint32) place, 2);
+	SET_LOCKTAG_ADVISORY(tag, MyDatabaseId, HG_FAULT_LOCK_CLASS, (uint32) point, 2);
 	(void) LockAcquire(&tag, ShareLock, false, false);
 	LockRelease(&tag, ShareLock, false);
-	if (hg_fault_delay > 0 && place < HG_FAULT_PLACE_END_ROUND)
+	if (hg_fault_delay > 0 && point < HG_FAULT_POINT_END_ROUND)
 	{
 		int left = (int) (random() % hg_fault_delay);
 
@@ -242,7 +242,7 @@ __wrap_hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment,
 {
 	bool begun = __real_hg_capture_begin(capture, rel, segment, strategy);
 
-	hg_fault_come_by(HG_FAULT_PLACE_CAPTURE);
+	hg_fault_come_by(HG_FAULT_POINT_CAPTURE);
 	return begun;
 }
 
@@ -260,7 +260,7 @@ Relation
 __wrap_hg_loader_open(Oid relation, bool *gone)
 {
 	if (giving_way)
-		hg_fault_come_by(HG_FAULT_PLACE_GIVE_WAY);
+		hg_fault_come_by(HG_FAULT_POINT_GIVE_WAY);
 	giving_way = false;
 	return __real_hg_loader_open(relation, gone);
 }
@@ -275,7 +275,7 @@ __wrap_hg_capture_join(HgCapture *capture, dsa_pointer version)
 		PopActiveSnapshot();
 		InvalidateCatalogSnapshot();
 	}
-	hg_fault_come_by(HG_FAULT_PLACE_JOIN);
+	hg_fault_come_by(HG_FAULT_POINT_JOIN);
 	if (hg_planted == HG_PLANTED_LOADER_SNAPSHOT)
 		PushActiveSnapshot(GetTransactionSnapshot());
 	joining = true;
@@ -325,7 +325,7 @@ __wrap_pg_qsort(void *base, size_t n, size_t width, int (*compare)(const void *,
 {
 	__real_pg_qsort(base, n, width, compare);
 	if (evicting)
-		hg_fault_come_by(HG_FAULT_PLACE_EVICT);
+		hg_fault_come_by(HG_FAULT_POINT_EVICT);
 }
 
 bool
@@ -360,7 +360,7 @@ __wrap_hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgErro
 		hg_flat_scan(&graph, 0, &keys, &rows);
 		*(char *) unconstify(void *, keys) ^= 1;
 	}
-	hg_fault_come_by(HG_FAULT_PLACE_GRAPH);
+	hg_fault_come_by(HG_FAULT_POINT_GRAPH);
 	return status;
 }
 
@@ -377,7 +377,7 @@ __wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 		(joining && hg_planted == HG_PLANTED_JOINS_EARLY))
 		memset(bits, 0xff, n * sizeof(HgBlockBits));
 	else if (serving || joining)
-		hg_fault_come_by(serving ? HG_FAULT_PLACE_SERVE : HG_FAULT_PLACE_RECORD);
+		hg_fault_come_by(serving ? HG_FAULT_POINT_SERVE : HG_FAULT_POINT_RECORD);
 }
 
 /* The columns of a table that can be resident, noted as those of a join's scan; their number. */
@@ -440,7 +440,7 @@ __wrap_hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	serving = false;
 	if (hg_planted != HG_PLANTED_RECORD_FIRST || valid == NULL)
 		return valid;
-	hg_fault_come_by(HG_FAULT_PLACE_SERVE);
+	hg_fault_come_by(HG_FAULT_POINT_SERVE);
 	for (int i = 0; i < valid->nsegments; i++)
 	{
 		HgValidSegment *segment = &valid->segments[i];
@@ -476,16 +476,16 @@ __wrap_hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area, R
 								const HgGraphKey *key, const HgSharedPins *pins, int ncolumns,
 								const HgResidentColumn *columns, HgResidentScan *scan)
 {
-	hg_fault_come_by(HG_FAULT_PLACE_ATTACH);
+	hg_fault_come_by(HG_FAULT_POINT_ATTACH);
 	return __real_hg_shared_covered_attach(shared, area, rel, key, pins, ncolumns, columns, scan);
 }
 
 void
-__wrap_hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgHeapPlace place,
+__wrap_hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgRecentBlock target,
 						 const OffsetNumber *lines, int nlines, TupleTableSlot *slot)
 {
-	hg_fault_come_by(HG_FAULT_PLACE_TAKE);
-	__real_hg_heap_page_take(page, scan, place, lines, nlines, slot);
+	hg_fault_come_by(HG_FAULT_POINT_TAKE);
+	__real_hg_heap_page_take(page, scan, target, lines, nlines, slot);
 }
 
 void
@@ -494,7 +494,7 @@ __wrap_hg_heap_page_prune(TableScanDesc scan, Buffer buffer)
 	if (hg_fault_alone)
 	{
 		LockBufferForCleanup(buffer);
-		hg_fault_come_by(HG_FAULT_PLACE_ALONE);
+		hg_fault_come_by(HG_FAULT_POINT_ALONE);
 		LockBuffer(buffer, BUFFER_LOCK_UNLOCK);
 	}
 	__real_hg_heap_page_prune(scan, buffer);
@@ -512,13 +512,13 @@ __wrap_hg_map_survey(Relation rel, uint32 first_page, uint32 npages, bool *full,
 	__real_hg_map_survey(rel, first_page, npages, full, bits);
 	if (hg_planted == HG_PLANTED_FULL_MAP)
 		memset(full, true, npages * sizeof(bool));
-	hg_fault_come_by(HG_FAULT_PLACE_OBSERVE);
+	hg_fault_come_by(HG_FAULT_POINT_OBSERVE);
 }
 
 void
 __wrap_hg_chain_end_round(HgChain *chain, HgChainPosition position)
 {
-	hg_fault_come_by(HG_FAULT_PLACE_END_ROUND);
+	hg_fault_come_by(HG_FAULT_POINT_END_ROUND);
 	ending = true;
 	__real_hg_chain_end_round(chain, position);
 	ending = false;

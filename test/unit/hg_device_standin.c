@@ -937,10 +937,10 @@ standin_measure(const HgDeviceOptions *options, unsigned char *staging, HgEngine
 	(void) options;
 	(void) staging;
 	(void) error;
-	for (int place = 0; place < HG_COSTS_WIDTHS; place++)
+	for (int index = 0; index < HG_COSTS_WIDTHS; index++)
 	{
-		costs->device[place] = (HgCosts){.job_ms = switch_value("HG_STANDIN_FAST") != 0 ? 0 : 5};
-		costs->cpu[place] = (HgCosts){.outer_ns = 16, .inner_ns = 16, .pair_ns = 1};
+		costs->device[index] = (HgCosts){.job_ms = switch_value("HG_STANDIN_FAST") != 0 ? 0 : 5};
+		costs->cpu[index] = (HgCosts){.outer_ns = 16, .inner_ns = 16, .pair_ns = 1};
 	}
 	return HG_OK;
 }

@@ -261,7 +261,7 @@ tell_rows(Liar *liar, const HgWireRequest *request, HgWireReply *reply)
 	if (liar->lie == LIE_TAKEN_NONE || (liar->has_given && liar->lie != LIE_TAKEN_TWICE))
 		return;
 	liar->has_given = true;
-	hg_wire_place_rows(&spec, HG_OUTER, HG_WIRE_PAGE / 8, liar->staging + RESULTS, &rows);
+	hg_wire_lay_out_rows(&spec, HG_OUTER, HG_WIRE_PAGE / 8, liar->staging + RESULTS, &rows);
 	*(uint32_t *) rows.keys = first_key(liar->lie == LIE_TAKEN_PART);
 	rows.numbers[0] = liar->lie == LIE_TAKEN_ROW ? 2 * LIAR_ROWS : 2 * LIAR_ROWS - 1;
 	reply->count = liar->lie == LIE_TAKEN_MORE ? request->count + 1 : 1;

@@ -91,7 +91,7 @@ hg_standin_meet(const HgHost *host, const char *meeting, HgError *error)
 	HgStatus status;
 	char *end;
 	long count;
-	off_t place;
+	off_t position;
 
 	if (meeting == NULL)
 		return HG_OK;
@@ -100,8 +100,8 @@ hg_standin_meet(const HgHost *host, const char *meeting, HgError *error)
 	/* each caller adds a byte, whose place is that of the caller among all */
 	if (awaited.file < 0 || write(awaited.file, "", 1) != 1)
 		abort();
-	place = lseek(awaited.file, 0, SEEK_CUR);
-	awaited.size = (place + count - 1) / count * count;
+	position = lseek(awaited.file, 0, SEEK_CUR);
+	awaited.size = (position + count - 1) / count * count;
 	status = wait_for(host, &awaited, error);
 	close(awaited.file);
 	return status;

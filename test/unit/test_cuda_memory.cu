@@ -90,14 +90,14 @@ allocate(void **memory, uint64_t bytes, cudaStream_t stream)
 		return cudaErrorMemoryAllocation;
 	}
 	/* a place that was given back, or a new one */
-	int place = 0;
+	int index = 0;
 
-	while (place < block_count && blocks[place].bytes > 0)
-		place++;
-	if (place == block_count)
+	while (index < block_count && blocks[index].bytes > 0)
+		index++;
+	if (index == block_count)
 		block_count++;
-	blocks[place] = {bytes, true, nullptr};
-	*memory = &blocks[place];
+	blocks[index] = {bytes, true, nullptr};
+	*memory = &blocks[index];
 	return cudaSuccess;
 }
 

@@ -171,7 +171,7 @@ typedef struct Worker
 {
 	pthread_t thread;
 	Crowd *crowd;
-	int place;
+	int number;
 	HgStatus status;
 	HgError error;
 } Worker;
@@ -183,7 +183,7 @@ give_part(Worker *worker, HgSide side)
 	Crowd *crowd = worker->crowd;
 	const uint64_t count = crowd->join->sides[side].pages.count;
 
-	for (uint64_t i = (uint64_t) worker->place; i < count && worker->status == HG_OK; i += THREADS)
+	for (uint64_t i = (uint64_t) worker->number; i < count && worker->status == HG_OK; i += THREADS)
 	{
 		Brought page = page_of(crowd->join, side, i);
 
@@ -202,8 +202,8 @@ work(void *arg)
 {
 	Worker *worker = arg;
 
-	give_part(worker, worker->place % 2 == 0 ? HG_OUTER : HG_INNER);
-	give_part(worker, worker->place % 2 == 0 ? HG_INNER : HG_OUTER);
+	give_part(worker, worker->number % 2 == 0 ? HG_OUTER : HG_INNER);
+	give_part(worker, worker->number % 2 == 0 ? HG_INNER : HG_OUTER);
 	return NULL;
 }
 
@@ -228,7 +228,7 @@ test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t partici
 	status = engine->open(engine, host, &spec, &crowd.job, &error);
 	for (int i = 0; i < THREADS && status == HG_OK; i++)
 	{
-		workers[i] = (Worker){.crowd = &crowd, .place = i};
+		workers[i] = (Worker){.crowd = &crowd, .number = i};
 		if (pthread_create(&workers[i].thread, NULL, work, &workers[i]) != 0)
 			abort();
 	}

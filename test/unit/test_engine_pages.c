@@ -367,7 +367,7 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 	uint64_t seed = 900;
 
 	for (int which = HG_OUTER; which <= HG_INNER; which++)
-		for (int place = 0; place < 3; place++)
+		for (int position = 0; position < 3; position++)
 			for (int damage = 0; damage < 3; damage++)
 			{
 				TestPagesJoin join;
@@ -383,7 +383,7 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 				test_pages_join_create(&join, small, small_forms, seed++);
 				pages = &join.sides[which].pages;
 				page = pages->bytes +
-					   (uint64_t) place * (pages->count - 1) / 2 * pages->spec.page_size;
+					   (uint64_t) position * (pages->count - 1) / 2 * pages->spec.page_size;
 				if (damage == 0)
 					page[18] ^= 1; /* its version */
 				else if (damage == 1)
@@ -403,7 +403,7 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 					engine->close(job);
 				hg_tap_ok(good && host.held_bytes == 0,
 						  "%s: a page of side %d that makes no sense: damage %d at place %d",
-						  engine->name, which, damage, place);
+						  engine->name, which, damage, position);
 				test_pages_join_destroy(&join);
 			}
 }

@@ -153,14 +153,14 @@ test_skew(void)
 			const uint32_t bins = UINT32_C(1) << hg_exchange_ranges_log2(shards);
 			bool right = true;
 
-			for (uint32_t place = 0; place < bins; place += bins / 8 - 1)
+			for (uint32_t hot_bin = 0; hot_bin < bins; hot_bin += bins / 8 - 1)
 			{
 				for (uint32_t bin = 0; bin < bins; bin++)
 					rows[bin] = 1000;
-				rows[place] = hot[i];
+				rows[hot_bin] = hot[i];
 				right &= choose(bins, shards, NULL);
 				memset(rows, 0, sizeof(rows));
-				rows[place] = hot[i];
+				rows[hot_bin] = hot[i];
 				right &= choose(bins, shards, NULL);
 			}
 			hg_tap_ok(right, "%u members, a bin of %llu rows, and others or none", shards,

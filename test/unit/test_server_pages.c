@@ -606,7 +606,7 @@ typedef struct Sender
 	pthread_t thread;
 	Participants *participants;
 	const TestPagesJoin *join;
-	int place;
+	int number;
 	HgStatus status;
 } Sender;
 
@@ -614,14 +614,14 @@ static void *
 send_pages(void *arg)
 {
 	Sender *sender = arg;
-	HgEngine *engine = sender->participants->engines[sender->place];
-	HgJob *job = sender->participants->jobs[sender->place];
+	HgEngine *engine = sender->participants->engines[sender->number];
+	HgJob *job = sender->participants->jobs[sender->number];
 	const TestReplicaPages *pages = &sender->join->sides[HG_INNER].pages;
 
 	sender->status = HG_OK;
 	for (int i = 0; i < MESSAGES && sender->status == HG_OK; i++)
 	{
-		const uint64_t page = (uint64_t) (i * PARTICIPANTS + sender->place);
+		const uint64_t page = (uint64_t) (i * PARTICIPANTS + sender->number);
 
 		sender->status =
 			engine->append_pages(job, HG_INNER, pages->bytes + page * pages->spec.page_size, 1,
@@ -637,7 +637,7 @@ start_senders(Sender senders[PARTICIPANTS], Participants *participants, const Te
 {
 	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		senders[i] = (Sender){.participants = participants, .join = join, .place = i};
+		senders[i] = (Sender){.participants = participants, .join = join, .number = i};
 		if (pthread_create(&senders[i].thread, NULL, send_pages, &senders[i]) != 0)
 			abort();
 	}

@@ -52,11 +52,11 @@ hg_match_replica_may_reduce(const HgMatcherSpec *spec)
 
 /*
  * Sends a job the mask of a graph's covered rows (HgEngine.mask): the graph of a side, or one that
- * the side looks up. places has the row counts before each part.
+ * the side looks up. first_ordinals has the row counts before each part.
  */
 static HgStatus
 hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
-				const HgReplicaUse *use, const uint64 *places, HgError *error)
+				const HgReplicaUse *use, const uint64 *first_ordinals, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -69,9 +69,9 @@ hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const 
 		if (state == HG_FLAT_NONE)
 			status = engine->mask(job, side, lookup, first, HG_PART_WORDS, NULL, error);
 		else if (state == HG_FLAT_SOME)
-			status =
-				engine->mask(job, side, lookup, first, (places[part + 1] - places[part] + 63) / 64,
-							 mask->bits[part], error);
+			status = engine->mask(job, side, lookup, first,
+								  (first_ordinals[part + 1] - first_ordinals[part] + 63) / 64,
+								  mask->bits[part], error);
 	}
 	return status;
 }
@@ -86,14 +86,15 @@ hg_replica_mask_side(HgEngine *engine, HgJob *job, HgSide side, const HgMatcherS
 	HgStatus status = HG_OK;
 
 	if (mask != NULL)
-		status = hg_replica_mask(engine, job, side, 0, mask, &replica->use, replica->places, error);
+		status = hg_replica_mask(engine, job, side, 0, mask, &replica->use, replica->first_ordinals,
+								 error);
 	for (uint32 i = 0; i < replica->nlookups && status == HG_OK; i++)
 	{
 		const HgReplicaFound *found = &replica->lookups[i];
 
 		if (found->mask != NULL)
 			status = hg_replica_mask(engine, job, side, i + 1, found->mask, &found->lookup.found,
-									 found->places, error);
+									 found->first_ordinals, error);
 	}
 	return status;
 }

@@ -51,8 +51,8 @@ typedef struct HgSender HgSender; /* hg_sender.h */
 typedef struct HgReplicaFound
 {
 	HgReplicaLookup lookup;
-	const HgFlatMask *mask; /* covered rows of that index; NULL: all */
-	const uint64 *places;	/* as HgReplicaCovered.places */
+	const HgFlatMask *mask;		  /* covered rows of that index; NULL: all */
+	const uint64 *first_ordinals; /* as HgReplicaCovered.first_ordinals */
 } HgReplicaFound;
 
 /* The device replica of the index that has a side's covered rows. */
@@ -65,7 +65,7 @@ typedef struct HgReplicaCovered
 	bool coded[HG_MAX_COLUMNS];					/* the column has codes instead of values */
 	uint32 ncodes[HG_MAX_COLUMNS];				/* codes of the column are below this */
 	bool has_columns;
-	const uint64 *places; /* [parts + 1] rows of the table before each part */
+	const uint64 *first_ordinals; /* [parts + 1] rows of the table before each part */
 	uint32 nlookups;
 	HgReplicaFound lookups[HG_MAX_LOOKUPS];	   /* indexes that the side's rows look up */
 	HgCopartition copartition[HG_MAX_LOOKUPS]; /* for partitions: how each of these is

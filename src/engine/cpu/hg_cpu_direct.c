@@ -183,7 +183,7 @@ job_table(const HgJob *job)
 
 	return (HgCpuDirectTable){.least = direct->least,
 							  .last = direct->vertices - 1,
-							  .places = direct->table,
+							  .entries = direct->table,
 							  .rows = direct->rows,
 							  .far = direct->table_bytes > FAR_BYTES};
 }
@@ -309,7 +309,7 @@ table_enter(HgJob *job, HgCpuDirectEnterKernel enter, uint32_t step, bool once, 
 
 /* Makes lists of the counts. */
 static HgStatus
-table_place(HgJob *job, HgError *error)
+table_scatter(HgJob *job, HgError *error)
 {
 	HgCpuDirect *direct = &job->direct;
 	uint32_t longest;
@@ -327,7 +327,8 @@ table_place(HgJob *job, HgError *error)
 
 	/* may be read, but never decides anything */
 	memset(direct->rows + direct->inner_rows, 0, HG_CPU_DIRECT_LIST_STEP * sizeof(uint32_t));
-	return table_enter(job, hg_cpu_direct_kernels(job)->place, HG_CPU_POLL_PLACES, false, error);
+	return table_enter(job, hg_cpu_direct_kernels(job)->scatter, HG_CPU_POLL_SCATTERED, false,
+					   error);
 }
 
 void
@@ -372,7 +373,7 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 			status = table_enter(job, hg_cpu_direct_kernels(job)->enter[kind], HG_CPU_POLL_ROWS,
 								 mode == HG_MATCH_ALL && !direct->repeats, error);
 		if (status == HG_OK && kind == HG_CPU_TABLE_LISTS)
-			status = table_place(job, error);
+			status = table_scatter(job, error);
 		if (status == HG_OK)
 			direct->kind = kind;
 	}

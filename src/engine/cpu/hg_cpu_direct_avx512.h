@@ -37,7 +37,7 @@ many_count_in_bits32_avx512(const HgCpuDirectTable *table, const uint32_t *keys,
 		__m512i vertices;
 		__mmask16 inside = vertices32_avx512(table, keys + i, &vertices);
 		__m512i words = _mm512_mask_i32gather_epi32(
-			_mm512_setzero_si512(), inside, _mm512_srli_epi32(vertices, 5), table->places, 4);
+			_mm512_setzero_si512(), inside, _mm512_srli_epi32(vertices, 5), table->entries, 4);
 
 		found += count_lanes(_mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, vertices)));
 	}
@@ -57,8 +57,8 @@ many_count_in_counts32_avx512(const HgCpuDirectTable *table, const uint32_t *key
 	{
 		__m512i vertices;
 		__mmask16 inside = vertices32_avx512(table, keys + i, &vertices);
-		__m512i counts =
-			_mm512_mask_i32gather_epi32(_mm512_setzero_si512(), inside, vertices, table->places, 4);
+		__m512i counts = _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), inside, vertices,
+													 table->entries, 4);
 
 		lists += count_lanes(_mm512_test_epi32_mask(counts, counts));
 		total = _mm512_add_epi64(total, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(counts)));
@@ -84,7 +84,7 @@ many_write_from_bits32_avx512(const HgCpuDirectTable *table, const uint32_t *key
 		__m512i vertices;
 		__mmask16 inside = vertices32_avx512(table, keys + i, &vertices);
 		__m512i words = _mm512_mask_i32gather_epi32(
-			_mm512_setzero_si512(), inside, _mm512_srli_epi32(vertices, 5), table->places, 4);
+			_mm512_setzero_si512(), inside, _mm512_srli_epi32(vertices, 5), table->entries, 4);
 		__mmask16 found = _mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, vertices));
 		__m512i outer = _mm512_add_epi32(_mm512_set1_epi32((int) (row + i)), steps);
 
@@ -108,7 +108,7 @@ many_write_from_rows32_avx512(const HgCpuDirectTable *table, const uint32_t *key
 	{
 		__m512i vertices;
 		__mmask16 inside = vertices32_avx512(table, keys + i, &vertices);
-		__m512i inner = _mm512_mask_i32gather_epi32(none, inside, vertices, table->places, 4);
+		__m512i inner = _mm512_mask_i32gather_epi32(none, inside, vertices, table->entries, 4);
 		__m512i outer = _mm512_add_epi32(_mm512_set1_epi32((int) (row + i)), steps);
 		__mmask16 found = _mm512_cmpneq_epi32_mask(inner, none);
 
@@ -144,7 +144,7 @@ many_count_in_bits64_avx512(const HgCpuDirectTable *table, const uint64_t *keys,
 		__m512i vertices;
 		__mmask8 inside = vertices64_avx512(table, keys + i, &vertices);
 		__m256i words = _mm512_mask_i64gather_epi32(
-			_mm256_setzero_si256(), inside, _mm512_srli_epi64(vertices, 5), table->places, 4);
+			_mm256_setzero_si256(), inside, _mm512_srli_epi64(vertices, 5), table->entries, 4);
 		__m256i bits = _mm256_rolv_epi32(one, _mm512_cvtepi64_epi32(vertices));
 
 		found += count_lanes(_mm256_test_epi32_mask(words, bits));
@@ -165,8 +165,8 @@ many_count_in_counts64_avx512(const HgCpuDirectTable *table, const uint64_t *key
 	{
 		__m512i vertices;
 		__mmask8 inside = vertices64_avx512(table, keys + i, &vertices);
-		__m256i counts =
-			_mm512_mask_i64gather_epi32(_mm256_setzero_si256(), inside, vertices, table->places, 4);
+		__m256i counts = _mm512_mask_i64gather_epi32(_mm256_setzero_si256(), inside, vertices,
+													 table->entries, 4);
 
 		lists += count_lanes(_mm256_test_epi32_mask(counts, counts));
 		total = _mm512_add_epi64(total, _mm512_cvtepu32_epi64(counts));
@@ -190,7 +190,7 @@ many_write_from_bits64_avx512(const HgCpuDirectTable *table, const uint64_t *key
 		__m512i vertices;
 		__mmask8 inside = vertices64_avx512(table, keys + i, &vertices);
 		__m256i words = _mm512_mask_i64gather_epi32(
-			_mm256_setzero_si256(), inside, _mm512_srli_epi64(vertices, 5), table->places, 4);
+			_mm256_setzero_si256(), inside, _mm512_srli_epi64(vertices, 5), table->entries, 4);
 		__m256i bits = _mm256_rolv_epi32(one, _mm512_cvtepi64_epi32(vertices));
 		__mmask8 found = _mm256_test_epi32_mask(words, bits);
 		__m256i outer = _mm256_add_epi32(_mm256_set1_epi32((int) (row + i)), steps);
@@ -216,7 +216,7 @@ many_write_from_rows64_avx512(const HgCpuDirectTable *table, const uint64_t *key
 	{
 		__m512i vertices;
 		__mmask8 inside = vertices64_avx512(table, keys + i, &vertices);
-		__m256i inner = _mm512_mask_i64gather_epi32(none, inside, vertices, table->places, 4);
+		__m256i inner = _mm512_mask_i64gather_epi32(none, inside, vertices, table->entries, 4);
 		__m256i outer = _mm256_add_epi32(_mm256_set1_epi32((int) (row + i)), steps);
 		__mmask8 found = _mm256_cmpneq_epi32_mask(inner, none);
 

@@ -72,7 +72,7 @@ HG_TARGET static bool
 KERNEL(enter_bits)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
 {
 	const KEY *keys = from;
-	uint32_t *bits = table->places;
+	uint32_t *bits = table->entries;
 	uint32_t repeats = 0;
 
 	(void) row;
@@ -92,7 +92,7 @@ HG_TARGET static bool
 KERNEL(enter_counts)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
 {
 	const KEY *keys = from;
-	uint32_t *counts = table->places;
+	uint32_t *counts = table->entries;
 
 	(void) row;
 	for (uint32_t i = 0; i < n; i++)
@@ -104,7 +104,7 @@ HG_TARGET static bool
 KERNEL(enter_rows)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
 {
 	const KEY *keys = from;
-	uint32_t *rows = table->places;
+	uint32_t *rows = table->entries;
 	bool repeats = false;
 
 	for (uint32_t i = 0; i < n; i++)
@@ -123,7 +123,7 @@ HG_TARGET static bool
 KERNEL(enter_lists)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
 {
 	const KEY *keys = from;
-	uint32_t *counts = table->places + 2;
+	uint32_t *counts = table->entries + 2;
 
 	(void) row;
 	for (uint32_t i = 0; i < n; i++)
@@ -132,13 +132,13 @@ KERNEL(enter_lists)(const HgCpuDirectTable *table, const void *from, uint32_t n,
 }
 
 HG_TARGET static bool
-KERNEL(place_lists)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
+KERNEL(scatter_lists)(const HgCpuDirectTable *table, const void *from, uint32_t n, uint32_t row)
 {
 	const KEY *keys = from;
-	uint32_t *places = table->places + 1;
+	uint32_t *entries = table->entries + 1;
 
 	for (uint32_t i = 0; i < n; i++)
-		table->rows[places[VERTEX(keys[i])]++] = row + i;
+		table->rows[entries[VERTEX(keys[i])]++] = row + i;
 	return false;
 }
 
@@ -147,7 +147,7 @@ KERNEL(count_in_bits)(const HgCpuDirectTable *table, const void *from, uint32_t 
 					  HgCpuDirectTally *tally)
 {
 	const KEY *keys = from;
-	const uint32_t *bits = table->places;
+	const uint32_t *bits = table->entries;
 	uint32_t i = 0;
 	uint32_t matches = 0;
 
@@ -171,7 +171,7 @@ KERNEL(count_in_counts)(const HgCpuDirectTable *table, const void *from, uint32_
 						HgCpuDirectTally *tally)
 {
 	const KEY *keys = from;
-	const uint32_t *counts = table->places;
+	const uint32_t *counts = table->entries;
 	uint32_t i = 0;
 
 #ifdef HG_MANY
@@ -194,7 +194,7 @@ KERNEL(write_from_bits)(const HgCpuDirectTable *table, const void *from, uint32_
 						uint32_t *list_at, HgMatches *matches, HgCpuDirectTally *tally)
 {
 	const KEY *keys = from;
-	const uint32_t *bits = table->places;
+	const uint32_t *bits = table->entries;
 	const size_t before = matches->count;
 	uint32_t i = 0;
 	size_t m;
@@ -223,7 +223,7 @@ KERNEL(write_from_counts)(const HgCpuDirectTable *table, const void *from, uint3
 						  uint32_t *list_at, HgMatches *matches, HgCpuDirectTally *tally)
 {
 	const KEY *keys = from;
-	const uint32_t *counts = table->places;
+	const uint32_t *counts = table->entries;
 
 	for (uint32_t i = 0; i < n; i++)
 	{
@@ -253,7 +253,7 @@ KERNEL(write_from_rows)(const HgCpuDirectTable *table, const void *from, uint32_
 						uint32_t *list_at, HgMatches *matches, HgCpuDirectTally *tally)
 {
 	const KEY *keys = from;
-	const uint32_t *rows = table->places;
+	const uint32_t *rows = table->entries;
 	const size_t before = matches->count;
 	uint32_t i = 0;
 	size_t m;
@@ -283,7 +283,7 @@ KERNEL(write_from_lists)(const HgCpuDirectTable *table, const void *from, uint32
 						 uint32_t *list_at, HgMatches *matches, HgCpuDirectTally *tally)
 {
 	const KEY *keys = from;
-	const uint32_t *offsets = table->places;
+	const uint32_t *offsets = table->entries;
 
 	for (uint32_t i = 0; i < n; i++)
 	{

@@ -136,7 +136,7 @@ count_lanes(uint32_t mask)
 				  [HG_CPU_TABLE_COUNTS] = enter_counts##bits##_##isa,                              \
 				  [HG_CPU_TABLE_ROWS] = enter_rows##bits##_##isa,                                  \
 				  [HG_CPU_TABLE_LISTS] = enter_lists##bits##_##isa},                               \
-		.place = place_lists##bits##_##isa,                                                        \
+		.scatter = scatter_lists##bits##_##isa,                                                    \
 		.count = {[HG_CPU_TABLE_BITS] = count_in_bits##bits##_##isa,                               \
 				  [HG_CPU_TABLE_COUNTS] = count_in_counts##bits##_##isa},                          \
 		.write = {[HG_CPU_TABLE_BITS] = write_from_bits##bits##_##isa,                             \

@@ -23,7 +23,7 @@ typedef struct HgCpuDirectTable
 {
 	uint64_t least;
 	uint64_t last; /* the greatest vertex */
-	uint32_t *places;
+	uint32_t *entries;
 	uint32_t *rows;
 	bool far; /* not in the nearest caches */
 } HgCpuDirectTable;
@@ -69,7 +69,7 @@ typedef struct HgCpuDirectKernels
 	HgCpuDirectEdgesKernel edges;
 	HgCpuDirectEnterKernel
 		enter[HG_CPU_TABLE_LISTS + 1]; /* by HgCpuTableKind; for lists it counts them */
-	HgCpuDirectEnterKernel place;	   /* puts rows into their lists */
+	HgCpuDirectEnterKernel scatter;	   /* puts rows into their lists */
 	HgCpuDirectCountKernel count[HG_CPU_TABLE_COUNTS + 1];
 	HgCpuDirectWriteKernel write[HG_CPU_TABLE_LISTS + 1];
 } HgCpuDirectKernels;

@@ -48,7 +48,7 @@ hg_flat_shape(uint32_t key_width, uint64_t rows)
 uint64_t
 hg_flat_bin_bytes(const HgFlatShape *shape, uint64_t rows)
 {
-	return rows == 0 ? 0 : hg_cpu_flat_places(shape, rows).end;
+	return rows == 0 ? 0 : hg_cpu_flat_layout(shape, rows).end;
 }
 
 uint64_t

@@ -52,13 +52,13 @@ typedef struct HgCpuFlatBin
 } HgCpuFlatBin;
 
 /* Byte offsets of a bin's arrays, and its size. */
-typedef struct HgCpuFlatPlaces
+typedef struct HgCpuFlatLayout
 {
 	uint64_t offsets;
 	uint64_t keys;
 	uint64_t numbers;
 	uint64_t end;
-} HgCpuFlatPlaces;
+} HgCpuFlatLayout;
 
 /* Returns the bytes of an offset in a bin of so many rows. */
 static inline uint32_t
@@ -68,18 +68,18 @@ hg_cpu_flat_offset_width(uint64_t rows)
 }
 
 /* Returns where the arrays of a bin of so many rows are. */
-static inline HgCpuFlatPlaces
-hg_cpu_flat_places(const HgFlatShape *shape, uint64_t rows)
+static inline HgCpuFlatLayout
+hg_cpu_flat_layout(const HgFlatShape *shape, uint64_t rows)
 {
 	uint64_t vertices = UINT64_C(1) << shape->vertices_log2;
 	uint64_t offsets_bytes = (vertices + 1) * hg_cpu_flat_offset_width(rows);
-	HgCpuFlatPlaces places;
+	HgCpuFlatLayout layout;
 
-	places.offsets = sizeof(HgFlatBin);
-	places.keys = places.offsets + (offsets_bytes + 7) / 8 * 8;
-	places.numbers = places.keys + (rows * shape->key_width + 7) / 8 * 8;
-	places.end = places.numbers + (rows * sizeof(uint32_t) + 7) / 8 * 8 + HG_CPU_FLAT_PADDING;
-	return places;
+	layout.offsets = sizeof(HgFlatBin);
+	layout.keys = layout.offsets + (offsets_bytes + 7) / 8 * 8;
+	layout.numbers = layout.keys + (rows * shape->key_width + 7) / 8 * 8;
+	layout.end = layout.numbers + (rows * sizeof(uint32_t) + 7) / 8 * 8 + HG_CPU_FLAT_PADDING;
+	return layout;
 }
 
 /* Returns the arrays of a graph's bin. */
@@ -88,16 +88,16 @@ hg_cpu_flat_bin(const HgFlatGraph *graph, uint64_t number)
 {
 	const HgFlatBin *bin = graph->bins[number];
 	HgCpuFlatBin arrays = {0};
-	HgCpuFlatPlaces places;
+	HgCpuFlatLayout layout;
 
 	if (bin == NULL || bin->rows == 0)
 		return arrays;
-	places = hg_cpu_flat_places(&graph->shape, bin->rows);
+	layout = hg_cpu_flat_layout(&graph->shape, bin->rows);
 	arrays.rows = bin->rows;
 	arrays.offset_width = bin->offset_width;
-	arrays.offsets = (const char *) bin + places.offsets;
-	arrays.keys = (const char *) bin + places.keys;
-	arrays.numbers = (const uint32_t *) ((const char *) bin + places.numbers);
+	arrays.offsets = (const char *) bin + layout.offsets;
+	arrays.keys = (const char *) bin + layout.keys;
+	arrays.numbers = (const uint32_t *) ((const char *) bin + layout.numbers);
 	return arrays;
 }
 

@@ -99,13 +99,13 @@ static HG_CPU_FLAT_INLINE HgStatus
 order_rows(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *rows, uint32_t width,
 		   uint32_t *offsets, HgFlatBin *bin, uint32_t *longest, HgError *error)
 {
-	HgCpuFlatPlaces places = hg_cpu_flat_places(shape, bin->rows);
+	HgCpuFlatLayout layout = hg_cpu_flat_layout(shape, bin->rows);
 	uint32_t log2 = shape->bins_log2 + shape->vertices_log2;
 	uint32_t mask = (UINT32_C(1) << shape->vertices_log2) - 1;
 	const char *from = rows->keys;
-	void *stored = (char *) bin + places.offsets;
-	char *keys = (char *) bin + places.keys;
-	uint32_t *numbers = (uint32_t *) ((char *) bin + places.numbers);
+	void *stored = (char *) bin + layout.offsets;
+	char *keys = (char *) bin + layout.keys;
+	uint32_t *numbers = (uint32_t *) ((char *) bin + layout.numbers);
 	uint32_t vertices[HG_CPU_FLAT_PIECE];
 	uint32_t next = 0;
 	HgStatus status;
@@ -143,13 +143,13 @@ order_rows(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *rows,
 		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
 		for (uint32_t i = 0; i < n; i++)
 		{
-			uint64_t place = offsets[vertices[i] & mask]++;
+			uint64_t position = offsets[vertices[i] & mask]++;
 
-			memcpy(keys + place * width, from + (at + i) * width, width);
-			numbers[place] = rows->rows[at + i];
+			memcpy(keys + position * width, from + (at + i) * width, width);
+			numbers[position] = rows->rows[at + i];
 		}
 	}
-	memset(numbers + bin->rows, 0, places.end - places.numbers - bin->rows * sizeof(uint32_t));
+	memset(numbers + bin->rows, 0, layout.end - layout.numbers - bin->rows * sizeof(uint32_t));
 	return HG_OK;
 }
 
@@ -157,11 +157,11 @@ HgStatus
 hg_cpu_flat_bin_make(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *rows,
 					 uint32_t *offsets, HgFlatBin *bin, HgError *error)
 {
-	HgCpuFlatPlaces places = hg_cpu_flat_places(shape, rows->count);
+	HgCpuFlatLayout layout = hg_cpu_flat_layout(shape, rows->count);
 	uint64_t vertices = UINT64_C(1) << shape->vertices_log2;
 	uint32_t width = shape->key_width;
-	char *keys = (char *) bin + places.keys;
-	uint32_t *numbers = (uint32_t *) ((char *) bin + places.numbers);
+	char *keys = (char *) bin + layout.keys;
+	uint32_t *numbers = (uint32_t *) ((char *) bin + layout.numbers);
 	uint32_t longest = 0;
 	uint32_t work = 0;
 	uint32_t next = 0;

@@ -55,11 +55,11 @@ hg_cpu_flat_filter_init(HgCpuFlatFilter *filter, const HgFlatMask *mask)
 HG_CPU_TARGET_AVX512 static HG_CPU_FLAT_INLINE __mmask16
 hg_cpu_flat_parts_avx512(__mmask16 lanes, const uint32_t *table, uint32_t nparts, __m512i parts)
 {
-	__m512i places = _mm512_srli_epi32(parts, 5);
+	__m512i offsets = _mm512_srli_epi32(parts, 5);
 	__m512i words =
 		nparts <= HG_CPU_FLAT_REGISTER_PARTS
-			? _mm512_permutexvar_epi32(places, _mm512_loadu_si512(table))
-			: _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, places, table, 4);
+			? _mm512_permutexvar_epi32(offsets, _mm512_loadu_si512(table))
+			: _mm512_mask_i32gather_epi32(_mm512_setzero_si512(), lanes, offsets, table, 4);
 
 	return _mm512_mask_test_epi32_mask(lanes, _mm512_rorv_epi32(words, parts),
 									   _mm512_set1_epi32(1));
@@ -73,8 +73,8 @@ hg_cpu_flat_bits_avx512(__mmask8 lanes, const uint64_t *const *bits, __m256i row
 	__m512i numbers = _mm512_and_si512(wide, _mm512_set1_epi64((1 << HG_FLAT_ROW_BITS) - 1));
 	__m512i arrays = _mm512_mask_i64gather_epi64(
 		_mm512_setzero_si512(), lanes, _mm512_srli_epi64(wide, HG_FLAT_ROW_BITS), bits, 8);
-	__m512i places = _mm512_add_epi64(arrays, _mm512_slli_epi64(_mm512_srli_epi64(numbers, 6), 3));
-	__m512i words = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, places, NULL, 1);
+	__m512i offsets = _mm512_add_epi64(arrays, _mm512_slli_epi64(_mm512_srli_epi64(numbers, 6), 3));
+	__m512i words = _mm512_mask_i64gather_epi64(_mm512_setzero_si512(), lanes, offsets, NULL, 1);
 
 	return _mm512_mask_test_epi64_mask(lanes, _mm512_rorv_epi64(words, numbers),
 									   _mm512_set1_epi64(1));

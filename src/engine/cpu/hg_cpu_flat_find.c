@@ -190,21 +190,21 @@ find_lists(HgFlatJoin *join, HgCpuFlatGroup *group, bool numbered)
 	{
 		const HgFlatBin *head = ahead->bins[i];
 		HgCpuFlatProbe *probe = &group->probes[n];
-		HgCpuFlatPlaces places;
+		HgCpuFlatLayout layout;
 		HgCpuFlatBin bin;
 
 		if (head == NULL || head->rows == 0)
 			continue;
-		places = hg_cpu_flat_places(shape, head->rows);
+		layout = hg_cpu_flat_layout(shape, head->rows);
 		bin.offset_width = head->offset_width;
-		bin.offsets = (const char *) head + places.offsets;
+		bin.offsets = (const char *) head + layout.offsets;
 		probe->key = hg_cpu_flat_key(ahead->keys, width, from + i);
 		probe->row = ahead->numbers != NULL ? ahead->numbers[from + i]
 											: ahead->first_row + (uint32_t) (from + i);
 		probe->at = hg_cpu_flat_offset(&bin, ahead->vertices[i]);
 		probe->end = hg_cpu_flat_offset(&bin, (uint64_t) ahead->vertices[i] + 1);
-		probe->keys = (const char *) head + places.keys;
-		probe->numbers = (const uint32_t *) ((const char *) head + places.numbers);
+		probe->keys = (const char *) head + layout.keys;
+		probe->numbers = (const uint32_t *) ((const char *) head + layout.numbers);
 		if (ahead->mask != NULL && !hg_cpu_flat_counts(ahead->mask, probe->row))
 			continue;
 		HG_CPU_PREFETCH((const char *) probe->keys + (size_t) probe->at * shape->key_width);

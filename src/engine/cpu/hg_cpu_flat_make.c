@@ -22,7 +22,7 @@ struct HgFlatMaker
 	uint64_t bytes;	   /* size of this struct and the arrays behind it */
 	uint64_t *counts;  /* [bins] counted rows */
 	uint64_t *starts;  /* [bins + 1] where the rows of each begun bin start in keys and numbers */
-	uint64_t *places;  /* [bins] where the next row of each goes */
+	uint64_t *cursors; /* [bins] where the next row of each goes */
 	uint32_t *offsets; /* [vertices + 1] of the bin that is being finished */
 	uint64_t bins;
 
@@ -69,8 +69,8 @@ hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **m
 	made->bins = UINT64_C(1) << shape->bins_log2;
 	made->counts = (uint64_t *) (made + 1);
 	made->starts = made->counts + made->bins;
-	made->places = made->starts + made->bins + 1;
-	made->offsets = (uint32_t *) (made->places + made->bins);
+	made->cursors = made->starts + made->bins + 1;
+	made->offsets = (uint32_t *) (made->cursors + made->bins);
 	memset(made->counts, 0, made->bins * sizeof(uint64_t));
 	*maker = made;
 	return HG_OK;
@@ -157,7 +157,7 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 		{
 			uint64_t keys[HG_CPU_FLAT_PIECE];
 			uint32_t numbers[HG_CPU_FLAT_PIECE];
-			uint32_t places[HG_CPU_FLAT_PIECE];
+			uint32_t bins[HG_CPU_FLAT_PIECE];
 			uint32_t nselected;
 
 			status = hg_cpu_flat_poll_piece(maker->host, from, error);
@@ -171,9 +171,9 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 				nselected =
 					hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from), width,
 										  bin.numbers + from, n, keys, numbers);
-				hg_cpu_flat_vertices(keys, width, nselected, maker->shape.bins_log2, places);
+				hg_cpu_flat_vertices(keys, width, nselected, maker->shape.bins_log2, bins);
 				for (uint32_t i = 0; i < nselected; i++)
-					maker->counts[places[i]]++;
+					maker->counts[bins[i]]++;
 			}
 		}
 	}
@@ -201,7 +201,7 @@ hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 							(unsigned) maker->bins);
 	do
 	{
-		maker->starts[bin] = maker->places[bin] = rows;
+		maker->starts[bin] = maker->cursors[bin] = rows;
 		rows += maker->counts[bin];
 		if (rows > HG_MAX_ROWS)
 			return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows for a HashGraph");
@@ -245,15 +245,15 @@ collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *ro
 	hg_cpu_flat_vertices(keys, width, n, maker->shape.bins_log2, bins);
 	for (uint32_t i = 0; i < n; i++)
 	{
-		uint64_t place;
+		uint64_t position;
 
 		if (bins[i] - maker->first >= begun)
 			continue;
-		place = maker->places[bins[i]]++;
-		if (place >= maker->starts[bins[i] + 1])
+		position = maker->cursors[bins[i]]++;
+		if (position >= maker->starts[bins[i] + 1])
 			return false;
-		memcpy(maker->keys + place * width, hg_cpu_flat_key_at(keys, width, i), width);
-		maker->numbers[place] = rows != NULL ? rows[i] : first_row + i;
+		memcpy(maker->keys + position * width, hg_cpu_flat_key_at(keys, width, i), width);
+		maker->numbers[position] = rows != NULL ? rows[i] : first_row + i;
 	}
 	return true;
 }
@@ -292,20 +292,20 @@ keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t
 			  const HgCpuFlatFilter *filter)
 {
 	uint32_t width = maker->shape.key_width;
-	uint64_t place = maker->places[to];
+	uint64_t position = maker->cursors[to];
 	uint32_t nselected;
 
-	if (maker->starts[to + 1] - place < n)
+	if (maker->starts[to + 1] - position < n)
 	{
 		/* there may be room for those that count */
 		nselected = hg_cpu_flat_count_rows(filter, bin->numbers + from, n);
-		if (maker->starts[to + 1] - place < nselected)
+		if (maker->starts[to + 1] - position < nselected)
 			return false;
 	}
 	nselected = hg_cpu_flat_copy_rows(filter, hg_cpu_flat_key_at(bin->keys, width, from), width,
-									  bin->numbers + from, n, maker->keys + place * width,
-									  maker->numbers + place);
-	maker->places[to] += nselected;
+									  bin->numbers + from, n, maker->keys + position * width,
+									  maker->numbers + position);
+	maker->cursors[to] += nselected;
 	return true;
 }
 
@@ -375,7 +375,7 @@ hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory, HgError *erro
 
 	if (bin < maker->first || bin >= maker->end)
 		return hg_error_set(error, HG_INVALID, NULL, "a bin is finished that was not begun");
-	if (maker->places[bin] != maker->starts[bin + 1])
+	if (maker->cursors[bin] != maker->starts[bin + 1])
 		return not_as_counted(error);
 	if (maker->counts[bin] == 0)
 		return HG_OK;

@@ -174,15 +174,15 @@ HG_CPU_T(count_edges)(HgJob *job, uint32_t *counts, uint32_t mask, HgCpuWalk wal
 
 /* Put the rows into their lists. */
 static HgStatus
-HG_CPU_T(place_pieces)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuScan scan, EDGE *to,
-					   HgError *error)
+HG_CPU_T(scatter_pieces)(HgJob *job, uint32_t *cursors, uint32_t mask, HgCpuScan scan, EDGE *to,
+						 HgError *error)
 {
 	uint32_t log2 = job->shape.vertices_log2;
 	const void *chunk;
 	uint32_t count;
 	uint32_t row;
 
-	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_PLACES, &chunk, &row)) > 0)
+	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_SCATTERED, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
 		HgStatus status = hg_host_poll(&job->base, error);
@@ -193,15 +193,15 @@ HG_CPU_T(place_pieces)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuScan sc
 		{
 			KEY mixed = MIX(keys[i]);
 
-			EDGE_SET(&to[places[VERTEX(mixed, log2) & mask]++], mixed, row + i);
+			EDGE_SET(&to[cursors[VERTEX(mixed, log2) & mask]++], mixed, row + i);
 		}
 	}
 	return HG_OK;
 }
 
 static HgStatus
-HG_CPU_T(place_edges)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuWalk walk, EDGE *to,
-					  HgError *error)
+HG_CPU_T(scatter_edges)(HgJob *job, uint32_t *cursors, uint32_t mask, HgCpuWalk walk, EDGE *to,
+						HgError *error)
 {
 	uint32_t log2 = job->shape.vertices_log2;
 	const void *chunk;
@@ -216,7 +216,7 @@ HG_CPU_T(place_edges)(HgJob *job, uint32_t *places, uint32_t mask, HgCpuWalk wal
 		if (status != HG_OK)
 			return status;
 		for (uint32_t i = 0; i < count; i++)
-			to[places[VERTEX(MIXED(&edges[i]), log2) & mask]++] = edges[i];
+			to[cursors[VERTEX(MIXED(&edges[i]), log2) & mask]++] = edges[i];
 	}
 	return HG_OK;
 }
@@ -241,8 +241,9 @@ HG_CPU_T(build)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, const HgCpuSca
 	if (status == HG_OK)
 		status = hg_cpu_offsets_sum(job, offsets + 2, vertices, &graph->longest_list, error);
 	if (status == HG_OK)
-		status = scan != NULL ? HG_CPU_T(place_pieces)(job, offsets + 1, mask, *scan, edges, error)
-							  : HG_CPU_T(place_edges)(job, offsets + 1, mask, *walk, edges, error);
+		status = scan != NULL
+					 ? HG_CPU_T(scatter_pieces)(job, offsets + 1, mask, *scan, edges, error)
+					 : HG_CPU_T(scatter_edges)(job, offsets + 1, mask, *walk, edges, error);
 
 	/* may be read, but never decides anything */
 	memset(edges + graph->edges_count, 0, HG_CPU_EDGE_PADDING * sizeof(EDGE));

@@ -59,7 +59,7 @@
  * The same for rows that go to positions all over a new array: each may touch a new huge page, of
  * which the kernel first clears 2 MB.
  */
-#define HG_CPU_POLL_PLACES 128
+#define HG_CPU_POLL_SCATTERED 128
 
 /*
  * Edges that may be read after the last one: probing reads a register full at the start of every

@@ -56,11 +56,11 @@
 typedef void (*CountKernel)(const void *keys, uint32_t n, uint32_t log2, uint32_t *counts);
 
 /*
- * Moves keys, whose rows are numbered from row on, to their bins. places[b] is the next free
+ * Moves keys, whose rows are numbered from row on, to their bins. cursors[b] is the next free
  * position of bin b in edges, and lines has the current line of each bin.
  */
 typedef void (*MoveKernel)(const void *keys, uint32_t n, uint32_t row, uint32_t log2,
-						   uint32_t *places, void *lines, void *edges);
+						   uint32_t *cursors, void *lines, void *edges);
 
 /*
  * stream_line_<isa>: writes one line of 64 bytes to memory without reading it first. Both
@@ -153,9 +153,9 @@ typedef struct Binning
 	uint32_t log2;
 	uint64_t bins;
 	size_t edge_size;
-	uint32_t *places; /* [bins] */
-	void *lines;	  /* [bins][line_edges] edges */
-	uint64_t places_bytes;
+	uint32_t *cursors; /* [bins] */
+	void *lines;	   /* [bins][line_edges] edges */
+	uint64_t cursors_bytes;
 	uint64_t lines_bytes;
 } Binning;
 
@@ -195,7 +195,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 
 	for (uint64_t bin = 0; bin < bins; bin++)
 	{
-		binning->places[bin] = sum;
+		binning->cursors[bin] = sum;
 		sum += starts[bin + 1];
 		starts[bin + 1] = sum;
 	}
@@ -207,7 +207,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 			return status;
 		count = hg_cpu_scan_next(&again, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
 								 &keys, &row);
-		binning->kernels.move(keys, count, row, binning->log2, binning->places, binning->lines,
+		binning->kernels.move(keys, count, row, binning->log2, binning->cursors, binning->lines,
 							  edges);
 	}
 
@@ -287,16 +287,16 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 	const HgHostSide *side = &job->base.sides[which];
 	uint64_t run_rows = (RUN_BYTES - edges_room(binning.bins)) / binning.edge_size;
 	uint64_t left = side->rows;
-	void *places = NULL;
+	void *cursors = NULL;
 	HgCpuScan scan;
 	HgStatus status;
 
 	if (left == 0)
 		return HG_OK;
-	binning.places_bytes = binning.bins * sizeof(uint32_t);
+	binning.cursors_bytes = binning.bins * sizeof(uint32_t);
 	binning.lines_bytes = binning.bins * binning.kernels.line_edges * binning.edge_size;
-	status = hg_host_alloc(&job->base, binning.places_bytes, &places, error);
-	binning.places = places;
+	status = hg_host_alloc(&job->base, binning.cursors_bytes, &cursors, error);
+	binning.cursors = cursors;
 	if (status == HG_OK)
 		status = hg_host_alloc(&job->base, binning.lines_bytes, &binning.lines, error);
 
@@ -313,6 +313,6 @@ hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error)
 			break;
 	}
 	hg_host_free(&job->base, binning.lines, binning.lines_bytes);
-	hg_host_free(&job->base, places, binning.places_bytes);
+	hg_host_free(&job->base, cursors, binning.cursors_bytes);
 	return status;
 }

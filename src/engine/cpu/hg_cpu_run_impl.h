@@ -43,16 +43,17 @@ KERNEL(count_keys)(const void *from, uint32_t n, uint32_t log2, uint32_t *counts
 
 /* Moves one row. */
 HG_TARGET static inline void
-KERNEL(move_row)(KEY mixed, uint32_t row, uint32_t log2, uint32_t *places, EDGE *lines, EDGE *edges)
+KERNEL(move_row)(KEY mixed, uint32_t row, uint32_t log2, uint32_t *cursors, EDGE *lines,
+				 EDGE *edges)
 {
 	uint32_t bin = VERTEX(mixed, log2);
-	uint32_t place = places[bin]++;
+	uint32_t position = cursors[bin]++;
 	EDGE *line = lines + (size_t) bin * LINE_EDGES;
 
-	HG_CPU_T(hg_cpu_edge_set)(&line[place % LINE_EDGES], mixed, row);
-	if (place % LINE_EDGES == LINE_EDGES - 1)
+	HG_CPU_T(hg_cpu_edge_set)(&line[position % LINE_EDGES], mixed, row);
+	if (position % LINE_EDGES == LINE_EDGES - 1)
 	{
-		char *to = (char *) (edges + (place - (LINE_EDGES - 1)));
+		char *to = (char *) (edges + (position - (LINE_EDGES - 1)));
 
 		for (size_t at = 0; at < LINE_EDGES * sizeof(EDGE); at += 64)
 			STREAM_LINE(to + at, (const char *) line + at);
@@ -60,7 +61,7 @@ KERNEL(move_row)(KEY mixed, uint32_t row, uint32_t log2, uint32_t *places, EDGE 
 }
 
 HG_TARGET static void
-KERNEL(move_keys)(const void *from, uint32_t n, uint32_t row, uint32_t log2, uint32_t *places,
+KERNEL(move_keys)(const void *from, uint32_t n, uint32_t row, uint32_t log2, uint32_t *cursors,
 				  void *lines, void *edges)
 {
 	const KEY *keys = from;
@@ -74,10 +75,10 @@ KERNEL(move_keys)(const void *from, uint32_t n, uint32_t row, uint32_t log2, uin
 		for (uint32_t k = 0; k < BLOCK; k++)
 			mixed[k] = MIX(block[k]);
 		for (uint32_t k = 0; k < BLOCK; k++)
-			KERNEL(move_row)(mixed[k], row + i + k, log2, places, lines, edges);
+			KERNEL(move_row)(mixed[k], row + i + k, log2, cursors, lines, edges);
 	}
 	for (; i < n; i++)
-		KERNEL(move_row)(MIX(keys[i]), row + i, log2, places, lines, edges);
+		KERNEL(move_row)(MIX(keys[i]), row + i, log2, cursors, lines, edges);
 }
 
 #undef KEY

@@ -67,13 +67,13 @@ typedef struct HgTableSource HgTableSource;
 typedef struct HgTableCalls HgTableCalls;
 
 /* Position of a stream in the rows of a key. Only the kind interprets it. */
-typedef struct HgTablePlace
+typedef struct HgTableCursor
 {
 	uint64_t at;   /* the next slot to read */
 	uint64_t left; /* slots from there on, where the kind knows the number */
 	uint64_t list; /* dynamic: the list that the slot belongs to */
 	uint32_t walk; /* dynamic: number of lists after the key's own list */
-} HgTablePlace;
+} HgTableCursor;
 
 /* A table: the first member of a kind's own struct. */
 struct HgTable
@@ -123,16 +123,16 @@ struct HgTableCalls
 	 */
 	HgStatus (*count)(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *counts,
 					  HgError *error);
-	HgStatus (*locate)(HgTable *table, const uint64_t *words, uint32_t count, HgTablePlace *places,
-					   HgError *error);
-	HgStatus (*next)(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows,
+	HgStatus (*locate)(HgTable *table, const uint64_t *words, uint32_t count,
+					   HgTableCursor *cursors, HgError *error);
+	HgStatus (*next)(HgTable *table, uint64_t word, HgTableCursor *cursor, uint32_t *rows,
 					 size_t capacity, size_t *found, HgError *error);
 
 	/*
-	 * Returns up to HG_TABLE_CHUNK words and rows, and advances *place, which is 0 at first and
+	 * Returns up to HG_TABLE_CHUNK words and rows, and advances *cursor, which is 0 at first and
 	 * only the kind interprets. Sets *end after the last row; before that it may return 0.
 	 */
-	uint32_t (*scan)(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows,
+	uint32_t (*scan)(const HgTable *table, uint64_t *cursor, uint64_t *words, uint32_t *rows,
 					 bool *end);
 
 	/* Adds the kind's own statistics to stats, whose common fields the caller sets. */

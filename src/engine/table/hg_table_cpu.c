@@ -30,8 +30,8 @@ struct HgTableStream
 	uint32_t at; /* the key of the chunk whose rows come next */
 	bool failed;
 	uint64_t words[HG_TABLE_CHUNK];
-	uint32_t rows[HG_TABLE_CHUNK];		 /* one row for each key */
-	HgTablePlace places[HG_TABLE_CHUNK]; /* multimaps */
+	uint32_t rows[HG_TABLE_CHUNK];		   /* one row for each key */
+	HgTableCursor cursors[HG_TABLE_CHUNK]; /* multimaps */
 };
 
 /* Returns the calls for a possible kind and content. */
@@ -431,7 +431,7 @@ stream_advance(HgTableStream *stream, HgError *error)
 	status = hg_table_poll(table, error);
 	if (status == HG_OK)
 		status =
-			table->calls->locate(table, stream->words, stream->in_chunk, stream->places, error);
+			table->calls->locate(table, stream->words, stream->in_chunk, stream->cursors, error);
 	return status;
 }
 
@@ -454,8 +454,9 @@ stream_rows(HgTableStream *stream, HgTableMatches *matches, bool *done, HgError 
 	}
 	else
 	{
-		status = stream->table->calls->next(stream->table, stream->words[stream->at],
-											&stream->places[stream->at], room, most, &found, error);
+		status =
+			stream->table->calls->next(stream->table, stream->words[stream->at],
+									   &stream->cursors[stream->at], room, most, &found, error);
 		if (status == HG_OK)
 			status = hg_table_work(stream->table, (uint32_t) found, error);
 		*done = found < most;
@@ -548,13 +549,13 @@ tables_export_entries(HgTable *table, void *keys, uint32_t *rows, HgError *error
 	HgStatus status = check_usable(table, error);
 	uint64_t words[HG_TABLE_CHUNK];
 	uint32_t found[HG_TABLE_CHUNK];
-	uint64_t place = 0;
+	uint64_t cursor = 0;
 	uint64_t at = 0;
 	bool end = false;
 
 	while (status == HG_OK && !end)
 	{
-		uint32_t count = table->calls->scan(table, &place, words, found, &end);
+		uint32_t count = table->calls->scan(table, &cursor, words, found, &end);
 
 		for (uint32_t i = 0; i < count; i++)
 			export_one(table, keys, rows, at++, words[i], found[i]);

@@ -168,11 +168,11 @@ cuckoo_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *row
 }
 
 static uint32_t
-cuckoo_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
+cuckoo_scan(const HgTable *table, uint64_t *cursor, uint64_t *words, uint32_t *rows, bool *end)
 {
 	const HgTableSlots *slots = &((const CuckooTable *) table)->cuckoo.slots;
 
-	return hg_slots_scan(slots, slots->count, table->spec.key_width, place, words, rows, end);
+	return hg_slots_scan(slots, slots->count, table->spec.key_width, cursor, words, rows, end);
 }
 
 static HgStatus

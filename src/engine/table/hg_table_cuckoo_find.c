@@ -25,7 +25,7 @@
 
 /* Returns the slot numbers of words by one of the functions (hg_table_cuckoo_slots.c). */
 HG_CPU_TARGET_AVX512 static inline __m512i
-places_of(const HgCuckooSlots *cuckoo, uint32_t function, __m512i words)
+function_slots(const HgCuckooSlots *cuckoo, uint32_t function, __m512i words)
 {
 	const __m512i flip = _mm512_set1_epi64((long long) cuckoo->functions[function].flip);
 	const __m512i factor = _mm512_set1_epi64((long long) cuckoo->functions[function].factor);
@@ -40,9 +40,9 @@ HG_CPU_TARGET_AVX512 static inline __mmask8
 look_up(const HgCuckooSlots *cuckoo, uint32_t function, __mmask8 asked, __m512i words,
 		__m512i *rows)
 {
-	__m512i places = places_of(cuckoo, function, words);
+	__m512i indexes = function_slots(cuckoo, function, words);
 	__m512i slots =
-		_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), asked, places, cuckoo->slots.words, 8);
+		_mm512_mask_i64gather_epi64(_mm512_setzero_si512(), asked, indexes, cuckoo->slots.words, 8);
 	__mmask8 equal =
 		_mm512_mask_cmpeq_epi64_mask(asked, _mm512_and_si512(slots, LOW_HALVES), words);
 

@@ -107,7 +107,7 @@ choose_functions(const HgTable *table, HgCuckooSlots *cuckoo)
 }
 
 static inline uint64_t
-place_of(const HgCuckooSlots *cuckoo, uint32_t function, uint64_t word)
+function_slot(const HgCuckooSlots *cuckoo, uint32_t function, uint64_t word)
 {
 	uint64_t product =
 		(word ^ cuckoo->functions[function].flip) * cuckoo->functions[function].factor;
@@ -134,7 +134,7 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 	bool is_full = functions > 2 && table->spec.slots_factor < FULL_FACTOR;
 	uint32_t most = (is_full ? CHAIN_LOGS_FULL : CHAIN_LOGS) * hg_ceil_log2(slots->count);
 	uint32_t next = 0; /* the function whose slot it takes if none of its slots is empty */
-	uint64_t place = 0;
+	uint64_t slot = 0;
 	uint32_t chain;
 
 	for (chain = 0; chain <= most; chain++)
@@ -144,25 +144,25 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 
 		for (uint32_t i = 0; i < functions; i++)
 		{
-			place = place_of(cuckoo, (next + i) % functions, item->word);
-			if (hg_slot_row(slots, place, width) != HG_SLOT_EMPTY)
+			slot = function_slot(cuckoo, (next + i) % functions, item->word);
+			if (hg_slot_row(slots, slot, width) != HG_SLOT_EMPTY)
 				continue;
-			hg_slot_set(slots, place, item->word, item->row, width);
+			hg_slot_set(slots, slot, item->word, item->row, width);
 			goto done;
 		}
-		place = place_of(cuckoo, next, item->word);
-		out.word = hg_slot_word(slots, place, width);
-		out.row = hg_slot_row(slots, place, width);
-		hg_slot_set(slots, place, item->word, item->row, width);
+		slot = function_slot(cuckoo, next, item->word);
+		out.word = hg_slot_word(slots, slot, width);
+		out.row = hg_slot_row(slots, slot, width);
+		hg_slot_set(slots, slot, item->word, item->row, width);
 		*item = out;
 
 		/* continue with the next function that has another slot for it, if there is one */
-		while (place_of(cuckoo, from, out.word) != place)
+		while (function_slot(cuckoo, from, out.word) != slot)
 			from++;
 		for (uint32_t i = 1; i < functions; i++)
 		{
 			next = (from + i) % functions;
-			if (place_of(cuckoo, next, out.word) != place)
+			if (function_slot(cuckoo, next, out.word) != slot)
 				break;
 		}
 	}
@@ -187,21 +187,21 @@ put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *d
 {
 	uint64_t words[HG_TABLE_CHUNK];
 	uint32_t rows[HG_TABLE_CHUNK];
-	uint64_t place = 0;
+	uint64_t slot = 0;
 	bool end = from->count == 0;
 
 	*done = true;
 	while (!end && *done)
 	{
 		uint32_t count =
-			hg_slots_scan(from, from->count, table->spec.key_width, &place, words, rows, &end);
+			hg_slots_scan(from, from->count, table->spec.key_width, &slot, words, rows, &end);
 		HgStatus status = hg_table_poll(table, error);
 
 		if (status != HG_OK)
 			return status;
 		for (uint32_t i = 0; i < count; i++)
 			HG_TABLE_PREFETCH(cuckoo->slots.words +
-							  place_of(cuckoo, 0, words[i]) * cuckoo->slots.word_stride);
+							  function_slot(cuckoo, 0, words[i]) * cuckoo->slots.word_stride);
 		for (uint32_t i = 0; i < count && *done; i++)
 		{
 			Item item = {words[i], rows[i]};
@@ -281,11 +281,11 @@ slot_of(const HgTable *table, const HgCuckooSlots *cuckoo, uint64_t word, uint32
 {
 	for (uint32_t i = 0; i < table->spec.functions; i++)
 	{
-		uint64_t place = place_of(cuckoo, i, word);
+		uint64_t slot = function_slot(cuckoo, i, word);
 
-		if (hg_slot_word(&cuckoo->slots, place, width) == word &&
-			hg_slot_row(&cuckoo->slots, place, width) != HG_SLOT_EMPTY)
-			return place;
+		if (hg_slot_word(&cuckoo->slots, slot, width) == word &&
+			hg_slot_row(&cuckoo->slots, slot, width) != HG_SLOT_EMPTY)
+			return slot;
 	}
 	return UINT64_MAX;
 }
@@ -334,7 +334,7 @@ find_width(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *wo
 		   uint64_t *slots, uint32_t width)
 {
 	uint32_t looked_for[HG_TABLE_CHUNK]; /* indexes of words not found yet */
-	uint64_t places[HG_TABLE_CHUNK];
+	uint64_t candidates[HG_TABLE_CHUNK];
 	uint32_t left = count;
 
 	for (uint32_t i = 0; i < count; i++)
@@ -348,16 +348,16 @@ find_width(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *wo
 
 		for (uint32_t i = 0; i < left; i++)
 		{
-			places[i] = place_of(cuckoo, function, words[looked_for[i]]);
-			hg_slot_prefetch(&cuckoo->slots, places[i]);
+			candidates[i] = function_slot(cuckoo, function, words[looked_for[i]]);
+			hg_slot_prefetch(&cuckoo->slots, candidates[i]);
 		}
 		for (uint32_t i = 0; i < left; i++)
 		{
 			uint32_t number = looked_for[i];
 
-			if (hg_slot_word(&cuckoo->slots, places[i], width) == words[number] &&
-				hg_slot_row(&cuckoo->slots, places[i], width) != HG_SLOT_EMPTY)
-				slots[number] = places[i];
+			if (hg_slot_word(&cuckoo->slots, candidates[i], width) == words[number] &&
+				hg_slot_row(&cuckoo->slots, candidates[i], width) != HG_SLOT_EMPTY)
+				slots[number] = candidates[i];
 			else
 				looked_for[missed++] = number;
 		}

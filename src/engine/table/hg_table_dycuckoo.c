@@ -217,13 +217,13 @@ dycuckoo_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *r
 	return HG_OK;
 }
 
-/* *place is the number of a subtable, above 56 bits, and a slot. */
+/* *cursor is the number of a subtable, above 56 bits, and a slot. */
 static uint32_t
-dycuckoo_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
+dycuckoo_scan(const HgTable *table, uint64_t *cursor, uint64_t *words, uint32_t *rows, bool *end)
 {
 	const HgDycuckoo *dycuckoo = (const HgDycuckoo *) table;
-	uint64_t s = *place >> 56;
-	uint64_t slot = *place & ((UINT64_C(1) << 56) - 1);
+	uint64_t s = *cursor >> 56;
+	uint64_t slot = *cursor & ((UINT64_C(1) << 56) - 1);
 	const HgTableSlots *slots = &dycuckoo->subtables[s].slots;
 	uint32_t count =
 		hg_slots_scan(slots, slots->count, table->spec.key_width, &slot, words, rows, end);
@@ -234,7 +234,7 @@ dycuckoo_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *
 		s++;
 		slot = 0;
 	}
-	*place = s << 56 | slot;
+	*cursor = s << 56 | slot;
 	return count;
 }
 

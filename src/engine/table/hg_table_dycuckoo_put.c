@@ -138,12 +138,12 @@ put_all(HgDycuckoo *dycuckoo, const HgTableSlots *from, bool *done, HgError *err
 {
 	uint64_t words[HG_TABLE_CHUNK];
 	uint32_t rows[HG_TABLE_CHUNK];
-	uint64_t place = 0;
+	uint64_t cursor = 0;
 	bool end = false;
 
 	while (!end && *done)
 	{
-		uint32_t count = hg_slots_scan(from, from->count, dycuckoo->table.spec.key_width, &place,
+		uint32_t count = hg_slots_scan(from, from->count, dycuckoo->table.spec.key_width, &cursor,
 									   words, rows, &end);
 		HgStatus status = hg_table_poll(&dycuckoo->table, error);
 

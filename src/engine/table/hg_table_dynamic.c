@@ -190,7 +190,7 @@ insert_one(DynamicTable *dynamic, uint64_t word, uint32_t row, Inserted *inserte
 {
 	bool unique = dynamic->table.spec.content != HG_TABLE_MULTIMAP;
 	const HgTableSlots *slots = &dynamic->lists.slots;
-	uint64_t place = UINT64_MAX; /* the first free slot */
+	uint64_t free_slot = UINT64_MAX; /* the first free slot */
 	uint32_t free_row = HG_SLOT_DELETED;
 	HgStatus status = HG_OK;
 	Walk walk;
@@ -213,9 +213,9 @@ insert_one(DynamicTable *dynamic, uint64_t word, uint32_t row, Inserted *inserte
 				*inserted = INSERTED_BEFORE;
 				return HG_OK;
 			}
-			if (place == UINT64_MAX)
+			if (free_slot == UINT64_MAX)
 			{
-				place = walk.at;
+				free_slot = walk.at;
 				free_row = there;
 			}
 			if (there == HG_SLOT_EMPTY || !unique)
@@ -225,11 +225,11 @@ insert_one(DynamicTable *dynamic, uint64_t word, uint32_t row, Inserted *inserte
 	} while (status == HG_OK && walk_next(&dynamic->lists, &walk));
 
 found:
-	*inserted = place == UINT64_MAX ? INSERTED_NOT : INSERTED_NEW;
-	if (status != HG_OK || place == UINT64_MAX)
+	*inserted = free_slot == UINT64_MAX ? INSERTED_NOT : INSERTED_NEW;
+	if (status != HG_OK || free_slot == UINT64_MAX)
 		return status;
 	dynamic->deleted -= free_row == HG_SLOT_DELETED;
-	hg_slot_set(slots, place, word, row, width);
+	hg_slot_set(slots, free_slot, word, row, width);
 	return HG_OK;
 }
 
@@ -444,7 +444,7 @@ dynamic_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *ro
 }
 
 static HgStatus
-dynamic_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTablePlace *places,
+dynamic_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTableCursor *cursors,
 			   HgError *error)
 {
 	DynamicTable *dynamic = (DynamicTable *) table;
@@ -456,25 +456,25 @@ dynamic_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTablePla
 		Walk walk;
 
 		walk_begin(&dynamic->lists, vertex_of(dynamic, words[i]), &walk);
-		places[i].list = walk.list;
-		places[i].at = walk.at;
-		places[i].left = walk.end - walk.at;
-		places[i].walk = 0;
+		cursors[i].list = walk.list;
+		cursors[i].at = walk.at;
+		cursors[i].left = walk.end - walk.at;
+		cursors[i].walk = 0;
 	}
 	return HG_OK;
 }
 
-/* HgTablePlace.walk after the last of a word's rows. */
+/* HgTableCursor.walk after the last of a word's rows. */
 #define WALK_ENDED UINT32_MAX
 
 static HgStatus
-dynamic_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, size_t capacity,
+dynamic_next(HgTable *table, uint64_t word, HgTableCursor *cursor, uint32_t *rows, size_t capacity,
 			 size_t *found, HgError *error)
 {
 	DynamicTable *dynamic = (DynamicTable *) table;
 	const HgTableSlots *slots = &dynamic->lists.slots;
 	uint32_t width = table->spec.key_width;
-	Walk walk = {place->list, place->at, place->at + place->left, place->walk};
+	Walk walk = {cursor->list, cursor->at, cursor->at + cursor->left, cursor->walk};
 	HgStatus status = HG_OK;
 
 	*found = 0;
@@ -496,10 +496,10 @@ dynamic_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows,
 		walk.at++;
 		status = hg_table_work(table, walk.at % 16 == 0, error);
 	}
-	place->list = walk.list;
-	place->at = walk.at;
-	place->left = walk.end - walk.at;
-	place->walk = walk.lists;
+	cursor->list = walk.list;
+	cursor->at = walk.at;
+	cursor->left = walk.end - walk.at;
+	cursor->walk = walk.lists;
 	return status;
 }
 
@@ -507,9 +507,9 @@ static HgStatus
 dynamic_count(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *counts,
 			  HgError *error)
 {
-	HgTablePlace places[HG_TABLE_CHUNK];
+	HgTableCursor cursors[HG_TABLE_CHUNK];
 	uint32_t room[HG_TABLE_CHUNK];
-	HgStatus status = dynamic_locate(table, words, count, places, error);
+	HgStatus status = dynamic_locate(table, words, count, cursors, error);
 
 	for (uint32_t i = 0; i < count && status == HG_OK; i++)
 	{
@@ -518,7 +518,8 @@ dynamic_count(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *c
 		counts[i] = 0;
 		while (status == HG_OK && found == HG_TABLE_CHUNK)
 		{
-			status = dynamic_next(table, words[i], &places[i], room, HG_TABLE_CHUNK, &found, error);
+			status =
+				dynamic_next(table, words[i], &cursors[i], room, HG_TABLE_CHUNK, &found, error);
 			counts[i] += (uint32_t) found;
 		}
 	}
@@ -526,12 +527,12 @@ dynamic_count(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *c
 }
 
 static uint32_t
-dynamic_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
+dynamic_scan(const HgTable *table, uint64_t *cursor, uint64_t *words, uint32_t *rows, bool *end)
 {
 	const HgTableLists *lists = &((const DynamicTable *) table)->lists;
 
 	return hg_slots_scan(&lists->slots, lists->offsets[hg_lists_vertices(lists)],
-						 table->spec.key_width, place, words, rows, end);
+						 table->spec.key_width, cursor, words, rows, end);
 }
 
 static HgStatus

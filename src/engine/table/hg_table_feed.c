@@ -26,7 +26,7 @@ hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSour
 void
 hg_feed_rewind(HgTableFeed *feed)
 {
-	feed->place = 0;
+	feed->cursor = 0;
 	feed->old_ended = feed->old == NULL;
 	feed->old_rows = 0;
 	feed->erased_rows = 0;
@@ -56,7 +56,7 @@ hg_feed_next(HgTable *table, HgTableFeed *feed, uint64_t *words, uint32_t *rows,
 		status = hg_table_poll(table, error);
 		if (status != HG_OK)
 			return status;
-		found = feed->old->calls->scan(feed->old, &feed->place, words, rows, &feed->old_ended);
+		found = feed->old->calls->scan(feed->old, &feed->cursor, words, rows, &feed->old_ended);
 		if (feed->erased != NULL)
 		{
 			for (uint32_t i = 0; i < found; i++)

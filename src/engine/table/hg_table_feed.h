@@ -20,7 +20,7 @@ typedef struct HgTableFeed
 	HgTableErased *erased; /* NULL: nothing is erased */
 	HgTableSource *in;	   /* read from its current position; NULL: no batch */
 	uint64_t batch_from;   /* position of in when the feed was made */
-	uint64_t place;		   /* position in old */
+	uint64_t cursor;	   /* position in old */
 	bool old_ended;
 	/* rows of old since the last rewind that were returned, and that were erased */
 	uint64_t old_rows;

@@ -120,7 +120,7 @@ groups_number(HgTable *table, HgTableFeed *feed, Groups *groups, uint32_t *numbe
 	return status;
 }
 
-/* Counts rows by number, and turns the counts into offsets, which groups_place advances. */
+/* Counts rows by number, and turns the counts into offsets, which groups_scatter advances. */
 static HgStatus
 groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *error)
 {
@@ -146,8 +146,8 @@ groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *e
 
 /* Puts each row into its group, and each key's word at its number. */
 static HgStatus
-groups_place(HgTable *table, HgTableFeed *feed, Groups *groups, const uint32_t *numbers,
-			 HgError *error)
+groups_scatter(HgTable *table, HgTableFeed *feed, Groups *groups, const uint32_t *numbers,
+			   HgError *error)
 {
 	uint64_t words[HG_TABLE_CHUNK];
 	uint32_t rows[HG_TABLE_CHUNK];
@@ -211,7 +211,7 @@ groups_build(HgTable *table, HgTableFeed *feed, Groups *groups, HgError *error)
 	if (status == HG_OK)
 		status = groups_count(table, groups, numbers, error);
 	if (status == HG_OK)
-		status = groups_place(table, feed, groups, numbers, error);
+		status = groups_scatter(table, feed, groups, numbers, error);
 	hg_table_free(table, numbers, numbers_bytes);
 	if (status != HG_OK)
 		groups_free(table, groups);
@@ -252,30 +252,30 @@ groups_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChan
 }
 
 static HgStatus
-groups_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTablePlace *places,
+groups_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTableCursor *cursors,
 			  HgError *error)
 {
 	const Groups *groups = &((GroupsTable *) table)->groups;
 	uint64_t slots[HG_TABLE_CHUNK];
 
 	(void) error;
-	memset(places, 0, count * sizeof(HgTablePlace));
+	memset(cursors, 0, count * sizeof(HgTableCursor));
 	if (table->rows == 0)
 		return HG_OK;
 	hg_cuckoo_find(table, &groups->numbers, words, count, slots);
 	for (uint32_t i = 0; i < count; i++)
 		if (slots[i] != UINT64_MAX)
 		{
-			places[i].list = hg_slot_row(&groups->numbers.slots, slots[i], table->spec.key_width);
-			places[i].left = 1;
-			HG_TABLE_PREFETCH(&groups->offsets[places[i].list]);
+			cursors[i].list = hg_slot_row(&groups->numbers.slots, slots[i], table->spec.key_width);
+			cursors[i].left = 1;
+			HG_TABLE_PREFETCH(&groups->offsets[cursors[i].list]);
 		}
 	for (uint32_t i = 0; i < count; i++)
-		if (places[i].left > 0)
+		if (cursors[i].left > 0)
 		{
-			places[i].at = groups->offsets[places[i].list];
-			places[i].left = groups->offsets[places[i].list + 1] - places[i].at;
-			HG_TABLE_PREFETCH(&groups->rows[places[i].at]);
+			cursors[i].at = groups->offsets[cursors[i].list];
+			cursors[i].left = groups->offsets[cursors[i].list + 1] - cursors[i].at;
+			HG_TABLE_PREFETCH(&groups->rows[cursors[i].at]);
 		}
 	return HG_OK;
 }
@@ -284,11 +284,11 @@ static HgStatus
 groups_count_words(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *counts,
 				   HgError *error)
 {
-	HgTablePlace places[HG_TABLE_CHUNK];
-	HgStatus status = groups_locate(table, words, count, places, error);
+	HgTableCursor cursors[HG_TABLE_CHUNK];
+	HgStatus status = groups_locate(table, words, count, cursors, error);
 
 	for (uint32_t i = 0; i < count && status == HG_OK; i++)
-		counts[i] = (uint32_t) places[i].left;
+		counts[i] = (uint32_t) cursors[i].left;
 	return status;
 }
 
@@ -296,37 +296,37 @@ static HgStatus
 groups_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *rows, HgError *error)
 {
 	const Groups *groups = &((GroupsTable *) table)->groups;
-	HgTablePlace places[HG_TABLE_CHUNK];
-	HgStatus status = groups_locate(table, words, count, places, error);
+	HgTableCursor cursors[HG_TABLE_CHUNK];
+	HgStatus status = groups_locate(table, words, count, cursors, error);
 
 	for (uint32_t i = 0; i < count && status == HG_OK; i++)
-		rows[i] = places[i].left > 0 ? groups->rows[places[i].at] : HG_NO_ROW;
+		rows[i] = cursors[i].left > 0 ? groups->rows[cursors[i].at] : HG_NO_ROW;
 	return status;
 }
 
 static HgStatus
-groups_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, size_t capacity,
+groups_next(HgTable *table, uint64_t word, HgTableCursor *cursor, uint32_t *rows, size_t capacity,
 			size_t *found, HgError *error)
 {
 	const Groups *groups = &((GroupsTable *) table)->groups;
 
 	(void) word;
 	(void) error;
-	*found = place->left < capacity ? (size_t) place->left : capacity;
+	*found = cursor->left < capacity ? (size_t) cursor->left : capacity;
 	if (*found > 0)
-		memcpy(rows, groups->rows + place->at, *found * sizeof(uint32_t));
-	place->at += *found;
-	place->left -= *found;
+		memcpy(rows, groups->rows + cursor->at, *found * sizeof(uint32_t));
+	cursor->at += *found;
+	cursor->left -= *found;
 	return HG_OK;
 }
 
-/* *place is the number of a key, above 32 bits, and the index of a row. */
+/* *cursor is the number of a key, above 32 bits, and the index of a row. */
 static uint32_t
-groups_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
+groups_scan(const HgTable *table, uint64_t *cursor, uint64_t *words, uint32_t *rows, bool *end)
 {
 	const Groups *groups = &((const GroupsTable *) table)->groups;
-	uint64_t key = *place >> 32;
-	uint64_t at = *place & UINT32_MAX;
+	uint64_t key = *cursor >> 32;
+	uint64_t at = *cursor & UINT32_MAX;
 	uint32_t count = 0;
 
 	for (; at < groups->count && count < HG_TABLE_CHUNK; at++, count++)
@@ -337,7 +337,7 @@ groups_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *ro
 												  : ((const uint64_t *) groups->words)[key];
 		rows[count] = groups->rows[at];
 	}
-	*place = key << 32 | at;
+	*cursor = key << 32 | at;
 	*end = at == groups->count;
 	return count;
 }

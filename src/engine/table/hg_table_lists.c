@@ -77,7 +77,7 @@ lists_count(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint64_t *co
 	return status;
 }
 
-/* Turns the counts into offsets, which lists_place advances, and finds the longest list. */
+/* Turns the counts into offsets, which lists_scatter advances, and finds the longest list. */
 static HgStatus
 lists_sum(HgTable *table, HgTableLists *lists, uint32_t empty, HgError *error)
 {
@@ -101,10 +101,10 @@ lists_sum(HgTable *table, HgTableLists *lists, uint32_t empty, HgError *error)
 }
 
 HG_TABLE_INLINE HgStatus
-lists_place_width(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint32_t width,
-				  HgError *error)
+lists_scatter_width(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint32_t width,
+					HgError *error)
 {
-	uint32_t *places = lists->offsets + 1;
+	uint32_t *cursors = lists->offsets + 1;
 	uint64_t words[HG_TABLE_CHUNK];
 	uint32_t rows[HG_TABLE_CHUNK];
 	uint32_t found;
@@ -116,17 +116,17 @@ lists_place_width(HgTable *table, HgTableFeed *feed, HgTableLists *lists, uint32
 		{
 			uint32_t v = hg_vertex_of_hash(hg_table_hash(words[i], width), lists->log2);
 
-			hg_slot_set(&lists->slots, places[v]++, words[i], rows[i], width);
+			hg_slot_set(&lists->slots, cursors[v]++, words[i], rows[i], width);
 		}
 	return status;
 }
 
 /* Puts the rows of the feed into their lists. */
 static HgStatus
-lists_place(HgTable *table, HgTableFeed *feed, HgTableLists *lists, HgError *error)
+lists_scatter(HgTable *table, HgTableFeed *feed, HgTableLists *lists, HgError *error)
 {
-	return table->spec.key_width == 4 ? lists_place_width(table, feed, lists, 4, error)
-									  : lists_place_width(table, feed, lists, 8, error);
+	return table->spec.key_width == 4 ? lists_scatter_width(table, feed, lists, 4, error)
+									  : lists_scatter_width(table, feed, lists, 8, error);
 }
 
 HgStatus
@@ -306,7 +306,7 @@ hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted, H
 			hg_slots_alloc(table, table->spec.layout,
 						   lists->rows + empty * hg_lists_vertices(lists), &lists->slots, error);
 	if (status == HG_OK)
-		status = lists_place(table, feed, lists, error);
+		status = lists_scatter(table, feed, lists, error);
 	if (status == HG_OK)
 		status = lists_tidy(table, lists, empty, sorted, error);
 	if (status == HG_OK)

@@ -81,16 +81,16 @@ hg_slots_free(HgTable *table, HgTableSlots *slots)
 HG_TABLE_INLINE uint64_t
 hg_slot_word(const HgTableSlots *slots, uint64_t i, uint32_t width)
 {
-	const char *place = slots->words + i * slots->word_stride;
+	const char *address = slots->words + i * slots->word_stride;
 	uint64_t wide;
 	uint32_t narrow;
 
 	if (width == 4)
 	{
-		memcpy(&narrow, place, sizeof(narrow));
+		memcpy(&narrow, address, sizeof(narrow));
 		return narrow;
 	}
-	memcpy(&wide, place, sizeof(wide));
+	memcpy(&wide, address, sizeof(wide));
 	return wide;
 }
 
@@ -116,13 +116,13 @@ hg_slot_row(const HgTableSlots *slots, uint64_t i, uint32_t width)
 HG_TABLE_INLINE void
 hg_slot_set(const HgTableSlots *slots, uint64_t i, uint64_t word, uint32_t row, uint32_t width)
 {
-	char *place = slots->words + i * slots->word_stride;
+	char *address = slots->words + i * slots->word_stride;
 	uint32_t narrow = (uint32_t) word;
 
 	if (width == 4)
-		memcpy(place, &narrow, sizeof(narrow));
+		memcpy(address, &narrow, sizeof(narrow));
 	else
-		memcpy(place, &word, sizeof(word));
+		memcpy(address, &word, sizeof(word));
 	if (slots->rows != NULL)
 		memcpy(slots->rows + i * slots->row_stride, &row, sizeof(row));
 }
@@ -150,15 +150,15 @@ hg_slot_is_live(uint32_t row)
 
 /* The scan call of a table (hg_table_base.h) with rows in the first `used` slots of an array. */
 static inline uint32_t
-hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t *place,
+hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t *cursor,
 			  uint64_t *words, uint32_t *rows, bool *end)
 {
 	/* bounds the work of a call that meets many slots without rows */
-	uint64_t stop = used - *place < HG_SLOTS_SCANNED ? used : *place + HG_SLOTS_SCANNED;
+	uint64_t stop = used - *cursor < HG_SLOTS_SCANNED ? used : *cursor + HG_SLOTS_SCANNED;
 	uint32_t count = 0;
 	uint64_t i;
 
-	for (i = *place; i < stop && count < HG_TABLE_CHUNK; i++)
+	for (i = *cursor; i < stop && count < HG_TABLE_CHUNK; i++)
 	{
 		uint32_t row = hg_slot_row(slots, i, width);
 
@@ -167,7 +167,7 @@ hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t
 		words[count] = hg_slot_word(slots, i, width);
 		rows[count++] = row;
 	}
-	*place = i;
+	*cursor = i;
 	*end = i == used;
 	return count;
 }

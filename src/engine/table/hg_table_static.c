@@ -397,7 +397,7 @@ static_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *row
 
 HG_TABLE_INLINE void
 static_locate_width(const StaticTable *graph, const uint64_t *words, uint32_t count,
-					HgTablePlace *places, uint32_t width)
+					HgTableCursor *cursors, uint32_t width)
 {
 	uint64_t from[HG_TABLE_CHUNK];
 	uint64_t length[HG_TABLE_CHUNK];
@@ -405,8 +405,8 @@ static_locate_width(const StaticTable *graph, const uint64_t *words, uint32_t co
 	static_lists_of(graph, words, count, from, length, width);
 	for (uint32_t i = 0; i < count; i++)
 	{
-		places[i].at = from[i];
-		places[i].left = length[i];
+		cursors[i].at = from[i];
+		cursors[i].left = length[i];
 		if (length[i] > HG_TABLE_SORTED_LIST)
 		{
 			uint64_t first =
@@ -414,25 +414,25 @@ static_locate_width(const StaticTable *graph, const uint64_t *words, uint32_t co
 			uint64_t past =
 				list_bisect(&graph->lists.slots, from[i], length[i], words[i], true, width);
 
-			places[i].at = first;
-			places[i].left = past - first;
+			cursors[i].at = first;
+			cursors[i].left = past - first;
 		}
 	}
 }
 
 static HgStatus
-static_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTablePlace *places,
+static_locate(HgTable *table, const uint64_t *words, uint32_t count, HgTableCursor *cursors,
 			  HgError *error)
 {
 	const StaticTable *graph = (const StaticTable *) table;
 
 	(void) error;
 	if (table->rows == 0)
-		memset(places, 0, count * sizeof(HgTablePlace));
+		memset(cursors, 0, count * sizeof(HgTableCursor));
 	else if (table->spec.key_width == 4)
-		static_locate_width(graph, words, count, places, 4);
+		static_locate_width(graph, words, count, cursors, 4);
 	else
-		static_locate_width(graph, words, count, places, 8);
+		static_locate_width(graph, words, count, cursors, 8);
 	return HG_OK;
 }
 
@@ -441,18 +441,18 @@ static_count_width(HgTable *table, const uint64_t *words, uint32_t count, uint32
 				   uint32_t width, HgError *error)
 {
 	const HgTableSlots *slots = &((const StaticTable *) table)->lists.slots;
-	HgTablePlace places[HG_TABLE_CHUNK];
+	HgTableCursor cursors[HG_TABLE_CHUNK];
 
-	static_locate(table, words, count, places, error);
+	static_locate(table, words, count, cursors, error);
 	for (uint32_t i = 0; i < count; i++)
 	{
-		uint64_t end = places[i].at + places[i].left;
+		uint64_t end = cursors[i].at + cursors[i].left;
 		uint32_t found = 0;
 
-		if (places[i].left > HG_TABLE_SORTED_LIST)
-			found = (uint32_t) places[i].left; /* only the word's rows: see locate */
+		if (cursors[i].left > HG_TABLE_SORTED_LIST)
+			found = (uint32_t) cursors[i].left; /* only the word's rows: see locate */
 		else
-			for (uint64_t slot = places[i].at; slot < end; slot++)
+			for (uint64_t slot = cursors[i].at; slot < end; slot++)
 				found += hg_slot_word(slots, slot, width) == words[i] &&
 						 hg_slot_is_live(hg_slot_row(slots, slot, width));
 		counts[i] = found;
@@ -471,7 +471,7 @@ static_count(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *co
 }
 
 static HgStatus
-static_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, size_t capacity,
+static_next(HgTable *table, uint64_t word, HgTableCursor *cursor, uint32_t *rows, size_t capacity,
 			size_t *found, HgError *error)
 {
 	const HgTableSlots *slots = &((const StaticTable *) table)->lists.slots;
@@ -479,10 +479,10 @@ static_next(HgTable *table, uint64_t word, HgTablePlace *place, uint32_t *rows, 
 
 	(void) error;
 	*found = 0;
-	for (; place->left > 0 && *found < capacity; place->at++, place->left--)
-		if (hg_slot_word(slots, place->at, width) == word)
+	for (; cursor->left > 0 && *found < capacity; cursor->at++, cursor->left--)
+		if (hg_slot_word(slots, cursor->at, width) == word)
 		{
-			uint32_t row = hg_slot_row(slots, place->at, width);
+			uint32_t row = hg_slot_row(slots, cursor->at, width);
 
 			if (hg_slot_is_live(row))
 				rows[(*found)++] = row;
@@ -500,11 +500,11 @@ static_used(const StaticTable *graph)
 }
 
 static uint32_t
-static_scan(const HgTable *table, uint64_t *place, uint64_t *words, uint32_t *rows, bool *end)
+static_scan(const HgTable *table, uint64_t *cursor, uint64_t *words, uint32_t *rows, bool *end)
 {
 	const StaticTable *graph = (const StaticTable *) table;
 
-	return hg_slots_scan(&graph->lists.slots, static_used(graph), table->spec.key_width, place,
+	return hg_slots_scan(&graph->lists.slots, static_used(graph), table->spec.key_width, cursor,
 						 words, rows, end);
 }
 

@@ -347,8 +347,8 @@ hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns)
 }
 
 void
-hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
-					  uint64_t bytes, HgMatches *matches)
+hg_wire_lay_out_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
+						uint64_t bytes, HgMatches *matches)
 {
 	/* a multiple of 8, so that each array is aligned for any value */
 	const uint64_t capacity = bytes / hg_wire_match_bytes(spec, columns) / 8 * 8;
@@ -377,8 +377,8 @@ hg_wire_row_bytes(const HgJobSpec *spec, HgSide side)
 }
 
 void
-hg_wire_place_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity, unsigned char *at,
-				   HgExchangeRows *rows)
+hg_wire_lay_out_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity, unsigned char *at,
+					 HgExchangeRows *rows)
 {
 	memset(rows, 0, sizeof(*rows));
 	rows->capacity = (size_t) capacity;

@@ -183,7 +183,7 @@
  *	NEXT		outer[n], inner[n], 32 bits each, and for each requested column, the outer
  *				side's first, values[n] of its width and then nulls[n], a byte each.  n is the
  *				greatest multiple of 8 that there is room for; the first count entries (the
- *				answer's) of each array are set (hg_wire_place_matches)
+ *				answer's) of each array are set (hg_wire_lay_out_matches)
  *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than requested
@@ -197,7 +197,7 @@
  *				of the side values[n] of its width and then nulls[n], a byte each, which are set
  *				if the answer's nulls or the request's columns says so.  n is the greatest
  *				multiple of 8 that results have room for, and in a lease the least one that is
- *				not below count; count entries of each array are set (hg_wire_place_rows)
+ *				not below count; count entries of each array are set (hg_wire_lay_out_rows)
  *
  * WHAT IS TRUSTED
  *
@@ -470,8 +470,8 @@ extern uint64_t hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns);
  * Lays out matches with their values of a set of columns in bytes of results, which are aligned to
  * 8.  Sets all members except count.
  */
-extern void hg_wire_place_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
-								  uint64_t bytes, HgMatches *matches);
+extern void hg_wire_lay_out_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
+									uint64_t bytes, HgMatches *matches);
 
 /* Returns the bytes of a row of a side in transfer from one shard to another. */
 extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
@@ -480,8 +480,8 @@ extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
  * Lays out such rows, capacity of them (a multiple of 8), from an address aligned to 8.  Sets all
  * members except count and has_nulls.
  */
-extern void hg_wire_place_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
-							   unsigned char *at, HgExchangeRows *rows);
+extern void hg_wire_lay_out_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
+								 unsigned char *at, HgExchangeRows *rows);
 
 /* Returns true if the process at the other end runs under our user id. */
 extern bool hg_wire_peer_is_trusted(int fd);

@@ -92,8 +92,8 @@ are_costs(const HgCosts *costs)
 bool
 hg_wire_answer_has_costs(const HgEngineCosts *costs)
 {
-	for (int place = 0; place < HG_COSTS_WIDTHS; place++)
-		if (!are_costs(&costs->device[place]) || !are_costs(&costs->cpu[place]))
+	for (int index = 0; index < HG_COSTS_WIDTHS; index++)
+		if (!are_costs(&costs->device[index]) || !are_costs(&costs->cpu[index]))
 			return false;
 	return true;
 }

@@ -117,7 +117,7 @@ take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, unsigned char *result
 
 	if (reply->count > room)
 		return hg_wire_client_distrust(job->client, error);
-	hg_wire_place_rows(&job->spec, side, room, results, &placed);
+	hg_wire_lay_out_rows(&job->spec, side, room, results, &placed);
 	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
 		placed.has_nulls[column] = (reply->nulls & HG_WIRE_COLUMN(side, column)) != 0;
 	rows->count = (size_t) reply->count;
@@ -188,7 +188,7 @@ hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, 
 		status = hg_wire_send_begin(job, most, rows->count - at, &message, &to, error);
 		if (status != HG_OK)
 			break;
-		hg_wire_place_rows(&job->spec, side, (message.request.count + 7) / 8 * 8, to, &placed);
+		hg_wire_lay_out_rows(&job->spec, side, (message.request.count + 7) / 8 * 8, to, &placed);
 		placed.count = (size_t) message.request.count;
 		copy_rows(&job->spec, side, &rest, &placed);
 		message.request.side = (uint32_t) side;

@@ -165,7 +165,7 @@ remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 		return status;
 
 	reply = &job->client->message.reply;
-	hg_wire_place_matches(&job->spec, columns, results, reply->lease_bytes, &placed);
+	hg_wire_lay_out_matches(&job->spec, columns, results, reply->lease_bytes, &placed);
 	if (reply->count > placed.capacity)
 		return hg_wire_client_distrust(job->client, error);
 	matches->count = (size_t) reply->count;

@@ -212,15 +212,15 @@ hg_groups_grow(HgGroups *groups)
 	hg_block_clear(table, slots * sizeof(HgGroupSlot));
 	for (uint64 i = 0; i < old_slots; i++)
 	{
-		uint64 place = old[i].hash & mask;
+		uint64 index = old[i].hash & mask;
 
 		if (i % HG_GROUPS_POLL == 0)
 			CHECK_FOR_INTERRUPTS();
 		if (old[i].number == 0)
 			continue;
-		while (table[place].number != 0)
-			place = (place + 1) & mask;
-		table[place] = old[i];
+		while (table[index].number != 0)
+			index = (index + 1) & mask;
+		table[index] = old[i];
 	}
 	groups->slots = table;
 	groups->mask = mask;
@@ -288,7 +288,7 @@ hg_groups_equal_word(HgGroups *groups, HgGroup *group, const Datum *values, uint
 
 /* Returns the index of a word in near. */
 static inline uint32
-hg_groups_near_place(uint64 word)
+hg_groups_near_index(uint64 word)
 {
 	return (uint32) (word * HG_GROUP_KEY_MIXER >> (64 - HG_GROUPS_NEAR_LOG2));
 }
@@ -310,7 +310,7 @@ hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found)
 	for (int i = 0; i < batch->nrows; i++)
 	{
 		uint64 word = values[i] & key->mask;
-		HgGroup *near = groups->near[hg_groups_near_place(word)];
+		HgGroup *near = groups->near[hg_groups_near_index(word)];
 
 		found[i] = near;
 		/* the group of NULL is never near */
@@ -328,7 +328,7 @@ static void
 hg_groups_have_near(HgGroups *groups, const Datum *values, int nrows, HgGroup *const *found)
 {
 	for (int i = 0; i < nrows; i++)
-		groups->near[hg_groups_near_place(values[i] & groups->keys[0].mask)] = found[i];
+		groups->near[hg_groups_near_index(values[i] & groups->keys[0].mask)] = found[i];
 }
 
 /*
@@ -373,9 +373,9 @@ static inline HgGroup *
 hg_groups_find_row(HgGroups *groups, const HgBatch *batch, int row, uint64 hash, bool add,
 				   const Datum *words)
 {
-	for (uint64 place = hash & groups->mask;; place = (place + 1) & groups->mask)
+	for (uint64 index = hash & groups->mask;; index = (index + 1) & groups->mask)
 	{
-		HgGroupSlot *slot = &groups->slots[place];
+		HgGroupSlot *slot = &groups->slots[index];
 		HgGroup *group;
 
 		if (slot->number == 0)
@@ -433,11 +433,11 @@ hg_groups_truncate(HgGroups *groups, uint32 count)
 	{
 		HgGroup *group = hg_groups_get(groups, groups->count - 1);
 		const bool *nulls = hg_group_nulls(groups, group);
-		uint64 place = group->hash & groups->mask;
+		uint64 index = group->hash & groups->mask;
 
-		while (groups->slots[place].number != groups->count)
-			place = (place + 1) & groups->mask;
-		groups->slots[place].number = 0;
+		while (groups->slots[index].number != groups->count)
+			index = (index + 1) & groups->mask;
+		groups->slots[index].number = 0;
 		for (int i = 0; i < groups->nvalues; i++)
 			if (!groups->byvals[i] && !nulls[i])
 				pfree(DatumGetPointer(group->values[i]));

@@ -19,13 +19,13 @@
 #include "executor/aggregate/hg_aggregate_small.h"
 
 /* Slots in the table of kinds, a power of two; at most a quarter of them is used. */
-#define HG_SMALL_PLACES (4 * HG_SMALL_KINDS)
+#define HG_SMALL_SLOTS (4 * HG_SMALL_KINDS)
 
 /* Odd, without a pattern in its bits; the highest bits of the product are the slot. */
 #define HG_SMALL_MIXER UINT64CONST(0x9e3779b97f4a7c15)
 #define HG_SMALL_SHIFT (64 - 6)
 
-StaticAssertDecl(HG_SMALL_PLACES == 1 << 6, "a shift leaves a place in the table of kinds");
+StaticAssertDecl(HG_SMALL_SLOTS == 1 << 6, "a shift leaves a place in the table of kinds");
 
 /* Maximal number of columns to compare. */
 #define HG_SMALL_COLUMNS 8
@@ -61,21 +61,21 @@ hg_small_equal(const HgSmallColumns *columns, int ncolumns, int row, int other, 
 static pg_attribute_always_inline bool
 hg_small_number(HgSmallDomain *small, int nrows, HgSmallColumns columns, int ncolumns, bool nulls)
 {
-	uint8 table[HG_SMALL_PLACES] = {0}; /* kind + 1; 0: free */
+	uint8 table[HG_SMALL_SLOTS] = {0}; /* kind + 1; 0: free */
 	uint16 first[HG_SMALL_KINDS];
 	int nkinds = 0;
 
 	for (int row = 0; row < nrows; row++)
 	{
 		uint64 hash = 0;
-		uint32 place;
+		uint32 slot;
 		int kind;
 
 		for (int i = 0; i < ncolumns; i++)
 			hash = (hash ^ hg_small_bits(&columns, i, row, nulls)) * HG_SMALL_MIXER;
-		for (place = (uint32) (hash >> HG_SMALL_SHIFT);; place = (place + 1) % HG_SMALL_PLACES)
+		for (slot = (uint32) (hash >> HG_SMALL_SHIFT);; slot = (slot + 1) % HG_SMALL_SLOTS)
 		{
-			kind = (int) table[place] - 1;
+			kind = (int) table[slot] - 1;
 			if (kind < 0 || hg_small_equal(&columns, ncolumns, row, first[kind], nulls))
 				break;
 		}
@@ -84,7 +84,7 @@ hg_small_number(HgSmallDomain *small, int nrows, HgSmallColumns columns, int nco
 			if (nkinds == HG_SMALL_KINDS)
 				return false;
 			kind = nkinds++;
-			table[place] = (uint8) (kind + 1);
+			table[slot] = (uint8) (kind + 1);
 			first[kind] = (uint16) row;
 		}
 		small->kinds[row] = (uint8) kind;

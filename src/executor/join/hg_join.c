@@ -538,7 +538,8 @@ hg_join_rescan(CustomScanState *node)
 	{
 		hg_matcher_rewind(state->matching.matcher);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_join_matched_reset(&state->matched[side], 0, hg_input_places(state->inputs[side]));
+			hg_join_matched_reset(&state->matched[side], 0,
+								  hg_input_count_ordinals(state->inputs[side]));
 		hg_join_emission_reset(&state->emission);
 		hg_join_output_clear(&state->output);
 		state->reading.outer_ready = false;

@@ -196,8 +196,8 @@ hg_join_start_pass(HgJoinState *state)
 	state->reading.inner_counted = false;
 	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.preserved[HG_INNER],
 						  state->rules.single_inner);
-	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_places(state, HG_INNER),
-						  hg_input_places(inner));
+	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_ordinals(state, HG_INNER),
+						  hg_input_count_ordinals(inner));
 	/* no outer row would be returned: the outer side need not be read */
 	if (hg_join_empty_settles(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
 		(inner->covered == NULL || inner->covered->rows == 0))
@@ -476,7 +476,7 @@ hg_join_next_chunk(HgJoinState *state)
 	HgJoinMatched *matched = &state->matched[HG_OUTER];
 	uint64 limit = hg_join_limit(&state->memory);
 	uint64 used = state->inputs[HG_INNER]->budget.charged;
-	uint64 lasting = hg_join_lasting_places(state, HG_OUTER);
+	uint64 lasting = hg_join_lasting_ordinals(state, HG_OUTER);
 
 	state->reading.outer_held = false;
 	hg_input_clear(outer);
@@ -502,7 +502,7 @@ hg_join_next_chunk(HgJoinState *state)
 		if (hg_input_rows(outer) == 0 &&
 			(outer->covered == NULL || state->reading.outer_chunks > 0))
 			return false;
-		hg_join_matched_reset(matched, lasting, hg_input_places(outer));
+		hg_join_matched_reset(matched, lasting, hg_input_count_ordinals(outer));
 	}
 	state->reading.outer_chunks++;
 	state->reading.outer_held =
@@ -539,7 +539,7 @@ hg_join_read_outer(HgJoinState *state)
 	{
 		reading->outer_ready = false;
 		reading->outer_chunks = 1;
-		hg_join_matched_reset(matched, 0, hg_input_places(outer));
+		hg_join_matched_reset(matched, 0, hg_input_count_ordinals(outer));
 	}
 	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
 		return hg_join_streams(&state->rules, matched) ? HG_JOIN_STREAM
@@ -577,7 +577,7 @@ hg_join_end_chunk(HgJoinState *state)
 				   ? HG_JOIN_UNMATCHED
 				   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
-		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_places(state, HG_OUTER),
+		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_ordinals(state, HG_OUTER),
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
 	return HG_JOIN_READ_OUTER;
 }

@@ -261,7 +261,7 @@ void
 hg_join_covered_meet_partitions(HgJoinState *state)
 {
 	state->cover.with = HG_COVERED_WITH_PARTITIONS;
-	/* no covered row has found a match: see hg_join_lasting_places() */
+	/* no covered row has found a match: see hg_join_lasting_ordinals() */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_row_bits_clear(state->matched[side].bits);
 }
@@ -282,12 +282,12 @@ hg_join_covered_meet_all(HgJoinState *state)
 }
 
 uint64
-hg_join_lasting_places(const HgJoinState *state, HgSide side)
+hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
 {
 	const HgCovered *covered = state->inputs[side]->covered;
 
 	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL
-			   ? hg_covered_places(covered, 0)
+			   ? hg_covered_count_ordinals(covered, 0)
 			   : 0;
 }
 

@@ -89,7 +89,7 @@ extern void hg_join_covered_meet_all(HgJoinState *state);
  * Returns the number of leading bit positions of a side, those of its covered rows, that stay in
  * memory from one partition to the next; 0 unless delta rows are on disk.
  */
-extern uint64 hg_join_lasting_places(const HgJoinState *state, HgSide side);
+extern uint64 hg_join_lasting_ordinals(const HgJoinState *state, HgSide side);
 
 /* Sets covered[] for the sides whose rows are covered, or would be if execution started now. */
 extern void hg_join_expect_covered(const HgJoinState *state, bool covered[2]);

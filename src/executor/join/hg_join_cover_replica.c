@@ -160,7 +160,7 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 
 		at[side].whole =
 			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
-		replica->places = state->inputs[side]->covered->places;
+		replica->first_ordinals = state->inputs[side]->covered->first_ordinals;
 		replica->partitions = NULL;
 		hg_join_clear_filters(replica);
 	}

@@ -81,7 +81,7 @@ hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
 	const HgJoinMatched *matched = &state->matched[side];
 
 	return !matched->tracked ||
-		   hg_row_bits_set(matched->bits, hg_input_place(state->inputs[side], row)) ||
+		   hg_row_bits_set(matched->bits, hg_input_ordinal(state->inputs[side], row)) ||
 		   !matched->once;
 }
 
@@ -262,11 +262,11 @@ hg_join_extend(const HgInput *input, HgBatch *out)
 
 /*
  * Fills a batch with the next rows of an input's store, null-extended by the other input's
- * columns.  Skips rows whose bit, at first_place + row, is set in without (NULL: none).
+ * columns.  Skips rows whose bit, at first_ordinal + row, is set in without (NULL: none).
  */
 static bool
 hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-					  const HgColumnStore *rows, const HgRowBits *without, uint64 first_place,
+					  const HgColumnStore *rows, const HgRowBits *without, uint64 first_ordinal,
 					  HgBatch *out)
 {
 	uint32 numbers[HG_BATCH_ROWS];
@@ -289,7 +289,7 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 		if (emission->next_row % HG_BATCH_ROWS == 0)
 			CHECK_FOR_INTERRUPTS();
 		row = range->first + emission->next_row++;
-		if (without == NULL || !hg_row_bits_test(without, first_place + row))
+		if (without == NULL || !hg_row_bits_test(without, first_ordinal + row))
 			numbers[out->nrows++] = (uint32) row;
 	}
 	if (out->nrows == 0)
@@ -315,7 +315,7 @@ hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInp
 	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows,
 								HG_BATCH_ROWS - out->nrows)) > 0)
 		for (int i = 0; i < n; i++)
-			if (!hg_row_bits_test(without, hg_covered_place(input->covered, rows[i])))
+			if (!hg_row_bits_test(without, hg_covered_ordinal(input->covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
 	if (out->nrows == 0)
 		return false;
@@ -336,10 +336,11 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 		hg_join_fill_covered(&state->emission, input, state->inputs[hg_other_side(side)],
 							 state->matched[side].bits, state->output.batch))
 		return true;
-	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
-								 input->rows, state->matched[side].bits,
-								 input->covered != NULL ? hg_covered_places(input->covered, 0) : 0,
-								 state->output.batch);
+	return hg_join_fill_extended(
+		&state->emission, input, state->inputs[hg_other_side(side)], input->rows,
+		state->matched[side].bits,
+		input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0,
+		state->output.batch);
 }
 
 bool

@@ -45,12 +45,12 @@ hg_join_matched_begin(HgJoinMatched *matched, bool tracked, bool once)
 	matched->once = once;
 }
 
-/* Clears the bits at positions first .. places - 1, for rows that have come into memory. */
+/* Clears the bits at positions first .. ordinals - 1, for rows that have come into memory. */
 static inline void
-hg_join_matched_reset(HgJoinMatched *matched, uint64 first, uint64 places)
+hg_join_matched_reset(HgJoinMatched *matched, uint64 first, uint64 ordinals)
 {
 	if (matched->tracked)
-		hg_row_bits_reset(matched->bits, first, places - first);
+		hg_row_bits_reset(matched->bits, first, ordinals - first);
 }
 
 /*

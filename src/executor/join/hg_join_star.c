@@ -193,7 +193,7 @@ hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *
 	if (table->lookup == 0)
 	{
 		replica->use = table->use;
-		replica->places = covered->places;
+		replica->first_ordinals = covered->first_ordinals;
 		star->covered[table->side] = (HgFlatSide){.graph = &table->graph->flat, .mask = mask};
 		return;
 	}
@@ -202,7 +202,7 @@ hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *
 	found->lookup.found_stride = table->stride;
 	found->lookup.found = table->use;
 	found->mask = mask;
-	found->places = covered->places;
+	found->first_ordinals = covered->first_ordinals;
 }
 
 /* Adds all tables to the job.  Strides of tables with columns must be known. */

@@ -83,7 +83,7 @@ struct HgJoinState
 static inline bool
 hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
 {
-	return hg_row_bits_test(state->matched[side].bits, hg_input_place(state->inputs[side], row));
+	return hg_row_bits_test(state->matched[side].bits, hg_input_ordinal(state->inputs[side], row));
 }
 
 /* Returns true if an outer row has as many matches as it may have. */

@@ -169,12 +169,12 @@ hg_join_row_numbers(void *arg, HgSide side)
 
 /* Returns the number of bit positions of a side's rows in all processes (hg_covered.h). */
 static uint64
-hg_join_shared_places(const HgJoinState *state, HgSide side)
+hg_join_shared_ordinals(const HgJoinState *state, HgSide side)
 {
 	const HgInput *input = state->inputs[side];
 	uint64 delta = hg_column_store_end(input->rows);
 
-	return input->covered != NULL ? hg_covered_places(input->covered, delta) : delta;
+	return input->covered != NULL ? hg_covered_count_ordinals(input->covered, delta) : delta;
 }
 
 /* Builds with the others, and starts the stream of this process's matches. */
@@ -214,7 +214,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 		if (state->matched[side].tracked)
 			hg_shared_budget_add(&shared->budget,
 								 hg_shared_bits_create(&shared->matched[side], area,
-													   hg_join_shared_places(state, side)));
+													   hg_join_shared_ordinals(state, side)));
 	hg_join_create_matcher(state, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

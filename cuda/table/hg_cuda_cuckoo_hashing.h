@@ -1,14 +1,14 @@
 /*-------------------------------------------------------------------------
  *
- * hg_cuda_cuckoo_places.h
+ * hg_cuda_cuckoo_hashing.h
  *	  The bin and the buckets of a key in a cuckoo table.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_CUDA_CUCKOO_PLACES_H
-#define HG_CUDA_CUCKOO_PLACES_H
+#ifndef HG_CUDA_CUCKOO_HASHING_H
+#define HG_CUDA_CUCKOO_HASHING_H
 
 #include "../../src/engine/hg_table.h"
 #include "../kernels/hg_cuda_word.h"
@@ -21,7 +21,7 @@ constexpr uint32_t HG_CUCKOO_BUCKET = 4;
  * at first that is the key itself.  The first bits of its word choose the bin, and each function
  * chooses a bucket of this bin.
  */
-struct HgCuckooPlaces
+struct HgCuckooHashing
 {
 	uint64_t key_flip;
 	uint64_t key_factor; /* odd */
@@ -38,16 +38,16 @@ struct HgCuckooPlaces
 /* Return the spread key, and the word of a key. */
 template <typename Word>
 __host__ __device__ __forceinline__ Word
-hg_cuckoo_spread(const HgCuckooPlaces &places, Word key)
+hg_cuckoo_spread(const HgCuckooHashing &hashing, Word key)
 {
-	return (key ^ static_cast<Word>(places.key_flip)) * static_cast<Word>(places.key_factor);
+	return (key ^ static_cast<Word>(hashing.key_flip)) * static_cast<Word>(hashing.key_factor);
 }
 
 template <typename Word>
 __host__ __device__ __forceinline__ Word
-hg_cuckoo_word(const HgCuckooPlaces &places, Word key)
+hg_cuckoo_word(const HgCuckooHashing &hashing, Word key)
 {
-	return hg_word_mix(hg_cuckoo_spread(places, key));
+	return hg_word_mix(hg_cuckoo_spread(hashing, key));
 }
 
 /* Returns the inverse of an odd number modulo 2^64.  Each step doubles the bits that are right. */
@@ -64,19 +64,19 @@ hg_cuckoo_inverse(uint64_t factor)
 /* Returns the key of a word; inverse is hg_cuckoo_inverse(key_factor). */
 template <typename Word>
 __host__ __device__ __forceinline__ Word
-hg_cuckoo_key(const HgCuckooPlaces &places, uint64_t inverse, Word word)
+hg_cuckoo_key(const HgCuckooHashing &hashing, uint64_t inverse, Word word)
 {
-	return (hg_word_unmix(word) * static_cast<Word>(inverse)) ^ static_cast<Word>(places.key_flip);
+	return (hg_word_unmix(word) * static_cast<Word>(inverse)) ^ static_cast<Word>(hashing.key_flip);
 }
 
 /* Returns the bucket of a word within its bin, by a function. */
 template <typename Word>
 __host__ __device__ __forceinline__ uint32_t
-hg_cuckoo_bucket(const HgCuckooPlaces &places, uint32_t function, Word word)
+hg_cuckoo_bucket(const HgCuckooHashing &hashing, uint32_t function, Word word)
 {
-	const uint64_t product = (word ^ places.flips[function]) * places.factors[function];
+	const uint64_t product = (word ^ hashing.flips[function]) * hashing.factors[function];
 
-	return static_cast<uint32_t>((product >> 32) * places.buckets >> 32);
+	return static_cast<uint32_t>((product >> 32) * hashing.buckets >> 32);
 }
 
-#endif /* HG_CUDA_CUCKOO_PLACES_H */
+#endif /* HG_CUDA_CUCKOO_HASHING_H */
