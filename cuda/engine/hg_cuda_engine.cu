@@ -33,7 +33,7 @@
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_shards.h"
-#include "hg_cuda_offers.h"
+#include "hg_cuda_peer_windows.h"
 #include "hg_cuda_stream.h"
 #include "../kernels/hg_cuda_tuning.h"
 
@@ -134,7 +134,7 @@ note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaReplicaSide replica
 		job->spec.replica_columns[side] = nullptr;
 		job->spec.lookups[side] = nullptr;
 		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
-		hg_cuda_replica_side_borrow(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
+		hg_cuda_replica_side_attach(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
 	}
 }
 
@@ -370,27 +370,28 @@ cuda_arrived(HgJob *handle, HgSide side, HgError *error)
 	HgCudaJob *job = job_of(handle);
 
 	HG_TRY(enter(job, error));
-	HG_TRY(hg_cuda_offers_take(job, side, error));
+	HG_TRY(hg_cuda_peer_windows_take(job, side, error));
 	return hg_cuda_shards_arrived(job, side, error);
 }
 
 static HgStatus
-cuda_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error)
+cuda_window(HgJob *handle, HgSide side, HgPeerWindow *window, HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_offers_make(job, side, offer, error);
+	return hg_cuda_peer_windows_make(job, side, window, error);
 }
 
 static HgStatus
-cuda_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error)
+cuda_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow *window,
+			   HgError *error)
 {
 	HgCudaJob *job = job_of(handle);
 	PhaseTimer timer(&job->stats.phase_ms[HG_PHASE_TRANSFER]);
 
 	HG_TRY(enter(job, error));
-	return hg_cuda_offers_send(job, side, shard, offer, error);
+	return hg_cuda_peer_windows_send(job, side, shard, window, error);
 }
 
 /* send_rows has waited for the rows already. */
@@ -680,7 +681,7 @@ cuda_close(HgJob *handle)
 	if (hg_cuda_job_has_replicas(job) && !hg_cuda_stream_has_passed(job->work.stream))
 		hg_cuda_device_follow(job->work.device, &job->work.kit);
 	hg_cuda_append_close(job);
-	hg_cuda_offers_close(job);
+	hg_cuda_peer_windows_close(job);
 	hg_cuda_work_close(&job->work);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_cuda_numbers_close(&job->numbers[side], host);
@@ -741,7 +742,7 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	self->engine.take_rows = cuda_take_rows;
 	self->engine.put_rows = cuda_put_rows;
 	self->engine.arrived = cuda_arrived;
-	self->engine.offer = cuda_offer;
+	self->engine.window = cuda_window;
 	self->engine.send_rows = cuda_send_rows;
 	self->engine.sent = cuda_sent;
 	hg_cuda_tables_init(&self->tables, &self->device);

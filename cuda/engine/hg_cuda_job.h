@@ -7,7 +7,7 @@
  *	hg_cuda_append.cu		appends keys and pages
  *	hg_cuda_pieces.h		pages on their way to the device
  *	hg_cuda_shards.cu		exchanges rows with other shards of the join
- *	hg_cuda_offers.cu		exchanges rows straight from device to device
+ *	hg_cuda_peer_windows.cu		exchanges rows straight from device to device
  *	hg_cuda_replica.h		replicas of graphs and columns, and the sides of jobs that are replicas
  *	hg_cuda_build.cu		builds graphs or bins
  *	hg_cuda_stream.cu		finds and returns matches
@@ -19,7 +19,7 @@
 #ifndef HG_CUDA_JOB_H
 #define HG_CUDA_JOB_H
 
-#include "../../src/engine/hg_offer.h"
+#include "../../src/engine/hg_peer_window.h"
 #include "../../src/engine/hg_pages.h"
 #include "../device/hg_cuda_shared.h"
 #include "../kernels/hg_cuda_both.h"
@@ -67,9 +67,9 @@ struct HgCudaExchanged
 	HgCudaColumns taken_values;
 	uint64_t taken_room;
 
-	/* the peer window that other shards write to, and its head (hg_cuda_offers.cu) */
-	HgCudaShared offered;
-	HgOfferHead head;
+	/* the peer window that other shards write to, and its head (hg_cuda_peer_windows.cu) */
+	HgCudaShared window;
+	HgPeerWindowHead head;
 };
 
 /* The number of matches of a mode, once a pass has counted them. */

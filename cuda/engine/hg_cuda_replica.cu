@@ -265,18 +265,18 @@ hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
 }
 
 void
-hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
+hg_cuda_replica_side_attach(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 							HgCudaNumbers *numbers)
 {
 	if (spec->replica[which] == nullptr)
 		return;
-	columns->borrowed = true;
+	columns->external = true;
 	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
 	{
 		const HgReplica *replica = spec->replica_columns[which][i].column;
 
 		if (spec->replica_columns[which][i].program == 0)
-			hg_cuda_columns_borrow(columns, i, replica->column.values, replica->column.nulls);
+			hg_cuda_columns_set_external(columns, i, replica->column.values, replica->column.nulls);
 		numbers->stride = hg_replica_side_stride(spec, which);
 	}
 }

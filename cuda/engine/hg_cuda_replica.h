@@ -112,7 +112,7 @@ HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *
  * ordinals. Columns of looked-up rows stand for what build makes of them; computed columns are not
  * set. Does nothing if the side is no replica.
  */
-void hg_cuda_replica_side_borrow(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
+void hg_cuda_replica_side_attach(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 								 HgCudaNumbers *numbers);
 
 /* Puts a part of the mask of the side (lookup 0) or of a lookup, as the engine's mask does. */

@@ -74,7 +74,7 @@ hg_cuda_replica_computed_run(HgCudaWork *work, HgCudaReplicaComputed *computed,
 		HG_TRY(hg_cuda_compute(work, &computing, computed->ordinals, values, nulls, computed->lost,
 							   error));
 		computed->nulls[i] = nulls;
-		hg_cuda_columns_borrow(columns, computed->columns[i], values, nulls);
+		hg_cuda_columns_set_external(columns, computed->columns[i], values, nulls);
 	}
 	return HG_OK;
 }

@@ -133,7 +133,7 @@ gather_column(HgCudaWork *work, const HgCudaReplicaLookups *lookups,
 	nulls = nullable ? values + bytes : nullptr;
 	HG_TRY(hg_cuda_found_gather(work, lookup->ordinals, ordinals, width, column->values,
 								column->nulls, values, nulls, error));
-	hg_cuda_columns_borrow(columns, number, values, nulls);
+	hg_cuda_columns_set_external(columns, number, values, nulls);
 	return HG_OK;
 }
 

@@ -47,8 +47,8 @@ nulls_offset(const HgCudaColumns *columns, uint32_t column, uint64_t capacity)
 }
 
 void
-hg_cuda_columns_borrow(HgCudaColumns *columns, uint32_t column, const void *values,
-					   const uint8_t *nulls)
+hg_cuda_columns_set_external(HgCudaColumns *columns, uint32_t column, const void *values,
+							 const uint8_t *nulls)
 {
 	columns->replica_values[column] = values;
 	columns->replica_nulls[column] = nulls;
@@ -121,7 +121,7 @@ hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *
 
 	if (column >= columns->count)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no such column");
-	if (columns->borrowed)
+	if (columns->external)
 		return hg_error_set(error, HG_INVALID, nullptr, "the column is kept beside its graph");
 	width = columns->width[column];
 	HG_TRY(hg_cuda_columns_reserve(work, columns, rows, expected, error));
@@ -181,7 +181,7 @@ hg_cuda_columns_give(HgCudaColumns *columns, uint64_t rows, uint32_t nulls)
 HgStatus
 hg_cuda_columns_check(const HgCudaColumns *columns, uint64_t rows, HgError *error)
 {
-	for (uint32_t column = 0; !columns->borrowed && column < columns->count; column++)
+	for (uint32_t column = 0; !columns->external && column < columns->count; column++)
 		if (columns->given[column] != rows || columns->capacity < rows)
 			return hg_error_set(error, HG_INVALID, nullptr, "not all rows have their columns");
 	return HG_OK;

@@ -24,7 +24,7 @@ struct HgCudaColumns
 {
 	uint32_t count;
 	uint32_t width[HG_MAX_COLUMNS];
-	bool borrowed; /* column replicas; those that are still missing come before they are read */
+	bool external; /* column replicas; those that are still missing come before they are read */
 	unsigned char *block;			/* NULL before the first value */
 	uint64_t capacity;				/* rows that fit the block */
 	uint64_t given[HG_MAX_COLUMNS]; /* values that have come */
@@ -40,8 +40,8 @@ void hg_cuda_columns_init(HgCudaColumns *columns, const HgJobSpec *spec, HgSide 
  * Makes a column use the arrays of a column replica.  They belong to the replica and must stay
  * while anything of the job runs.  nulls is NULL if no row has NULL.
  */
-void hg_cuda_columns_borrow(HgCudaColumns *columns, uint32_t column, const void *values,
-							const uint8_t *nulls);
+void hg_cuda_columns_set_external(HgCudaColumns *columns, uint32_t column, const void *values,
+								  const uint8_t *nulls);
 
 /*
  * Appends values of a column for count rows, which are numbered from first_row on.  The side has

@@ -126,11 +126,11 @@ hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *
 }
 
 HgStatus
-hg_server_exchange_offer(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
-	if (job->engine->offer == NULL)
+	if (job->engine->window == NULL)
 		return hg_error_set(&reply->error, HG_INVALID, NULL, "this engine offers no memory");
-	return job->engine->offer(job->job, (HgSide) request->side, &reply->offer, &reply->error);
+	return job->engine->window(job->job, (HgSide) request->side, &reply->window, &reply->error);
 }
 
 HgStatus
@@ -138,9 +138,9 @@ hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError 
 {
 	HgStatus status;
 
-	if (job->engine->send_rows == NULL || request->offer.memory < 0)
+	if (job->engine->send_rows == NULL || request->window.memory < 0)
 		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
 	status = job->engine->send_rows(job->job, (HgSide) request->side, request->shard,
-									&request->offer, error);
+									&request->window, error);
 	return status == HG_OK ? job->engine->sent(job->job, (HgSide) request->side, error) : status;
 }

@@ -163,8 +163,8 @@ extern HgStatus hg_server_exchange_put(HgServerJob *job, const HgWireRequest *re
 									   HgError *error);
 
 /* Makes a peer window; the caller closes the descriptor in the answer. */
-extern HgStatus hg_server_exchange_offer(HgServerJob *job, const HgWireRequest *request,
-										 HgWireReply *reply);
+extern HgStatus hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request,
+										  HgWireReply *reply);
 
 /* Writes rows to another shard's window, and waits until they have arrived. */
 extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request,

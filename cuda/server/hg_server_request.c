@@ -418,8 +418,8 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			return hg_server_exchange_put(job, request, error);
 		case HG_WIRE_ARRIVED:
 			return engine->arrived(job->job, (HgSide) request->side, error);
-		case HG_WIRE_OFFER:
-			return hg_server_exchange_offer(job, request, reply);
+		case HG_WIRE_PEER_WINDOW:
+			return hg_server_exchange_window(job, request, reply);
 		case HG_WIRE_SEND_ROWS:
 			return hg_server_exchange_send(job, request, error);
 		case HG_WIRE_MATCH:

@@ -181,7 +181,7 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 		case HG_WIRE_TAKE_ROWS:
 		case HG_WIRE_PUT_ROWS:
 		case HG_WIRE_ARRIVED:
-		case HG_WIRE_OFFER:
+		case HG_WIRE_PEER_WINDOW:
 		case HG_WIRE_SEND_ROWS:
 			return job != NULL && hg_server_exchange_is_sane(job, request);
 		case HG_WIRE_NEXT:
@@ -277,9 +277,9 @@ serve_request(HgServerSession *session, const HgWireMessage *message)
 		/* an invalid request is no failure of the job */
 		if (status != HG_OK && status != HG_INVALID)
 			job->failure = reply->error;
-		if (status == HG_OK && request->header.type == HG_WIRE_OFFER)
-			attached = reply->offer.memory;
-		reply->offer.memory = 0;
+		if (status == HG_OK && request->header.type == HG_WIRE_PEER_WINDOW)
+			attached = reply->window.memory;
+		reply->window.memory = 0;
 	}
 	reply->error.status = status;
 	if (job != NULL)
@@ -319,8 +319,8 @@ serve_note(HgServerSession *session, const HgWireHeader *note)
 static void
 drop_attached(HgWireMessage *message)
 {
-	if (message->header.type == HG_WIRE_SEND_ROWS && message->request.offer.memory >= 0)
-		close(message->request.offer.memory);
+	if (message->header.type == HG_WIRE_SEND_ROWS && message->request.window.memory >= 0)
+		close(message->request.window.memory);
 }
 
 /*
@@ -350,7 +350,7 @@ take_message(HgServerSession *session, HgWireMessage *message, bool *ended)
 	}
 	if (message->header.type == HG_WIRE_SEND_ROWS)
 	{
-		message->request.offer.memory = attached;
+		message->request.window.memory = attached;
 		return true;
 	}
 	if (attached < 0 && (message->header.length == sizeof(HgWireRequest) ||

@@ -90,21 +90,21 @@ alloc_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgError *error)
 
 /* Zeroes the counters, before kernels that set them. */
 static HgStatus
-clear_told(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgError *error)
+clear_totals(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgError *error)
 {
-	HG_CUDA_TRY(
-		cudaMemsetAsync(cuckoo->slots.told, 0, offsetof(HgCuckooTold, beside), table->work.stream),
-		error);
+	HG_CUDA_TRY(cudaMemsetAsync(cuckoo->slots.totals, 0, offsetof(HgCuckooTotals, beside),
+								table->work.stream),
+				error);
 	return HG_OK;
 }
 
 static HgStatus
-read_told(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgCuckooTold *told, HgError *error)
+read_totals(HgCudaTable *table, const HgCudaCuckoo *cuckoo, HgCuckooTotals *totals, HgError *error)
 {
 	const void *host;
 
-	HG_TRY(hg_cuda_read_back(&table->work, cuckoo->slots.told, sizeof(*told), &host, error));
-	memcpy(told, host, sizeof(*told));
+	HG_TRY(hg_cuda_read_back(&table->work, cuckoo->slots.totals, sizeof(*totals), &host, error));
+	memcpy(totals, host, sizeof(*totals));
 	return HG_OK;
 }
 
@@ -116,18 +116,18 @@ static HgStatus
 fill_bins(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bool fresh,
 		  bool *failed, HgError *error)
 {
-	HgCuckooTold told;
+	HgCuckooTotals totals;
 
-	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(clear_totals(table, cuckoo, error));
 	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)->insert(table, cuckoo, rows, fresh, error));
-	HG_TRY(read_told(table, cuckoo, &told, error));
-	*failed = told.failed > 0;
+	HG_TRY(read_totals(table, cuckoo, &totals, error));
+	*failed = totals.failed > 0;
 	if (!(fresh && *failed))
-		cuckoo->in_bins += told.rows;
-	cuckoo->beside = told.beside;
-	table->told.evictions += told.evictions;
-	if (told.longest > table->told.longest_chain)
-		table->told.longest_chain = told.longest;
+		cuckoo->in_bins += totals.rows;
+	cuckoo->beside = totals.beside;
+	table->totals.evictions += totals.evictions;
+	if (totals.longest > table->totals.longest_chain)
+		table->totals.longest_chain = totals.longest;
 	return HG_OK;
 }
 
@@ -172,7 +172,7 @@ static HgStatus
 export_bins(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *keys, uint32_t *rows,
 			HgError *error)
 {
-	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(clear_totals(table, cuckoo, error));
 	return hg_cuda_cuckoo_launches(&table->spec)
 		->export_bins(table, cuckoo, by_row, keys, rows, error);
 }
@@ -204,7 +204,7 @@ rehash(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t room, double grown, bo
 	for (uint32_t tries = 0; tries == 0 || failed; tries++)
 	{
 		if (tries > 0)
-			table->told.restarts++;
+			table->totals.restarts++;
 		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
 			grown *= HG_CUCKOO_GROWN;
 		free_slots(table, cuckoo);
@@ -230,9 +230,10 @@ hg_cuda_cuckoo_open(HgCudaTable *table, HgCudaCuckoo *cuckoo, uint64_t rows, HgE
 	cuckoo->random = table->spec.seed;
 	cuckoo->beside = HG_NO_ROW;
 	hg_cuda_cuckoo_choose_spread(table, cuckoo, true, &cuckoo->hashing);
-	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &cuckoo->slots.told, error));
-	HG_CUDA_TRY(cudaMemsetAsync(cuckoo->slots.told, 0xff, sizeof(HgCuckooTold), table->work.stream),
-				error);
+	HG_TRY(hg_cuda_alloc_array(&table->work, 1, &cuckoo->slots.totals, error));
+	HG_CUDA_TRY(
+		cudaMemsetAsync(cuckoo->slots.totals, 0xff, sizeof(HgCuckooTotals), table->work.stream),
+		error);
 	return rehash(table, cuckoo, rows, 1, false, false, error);
 }
 
@@ -240,7 +241,7 @@ void
 hg_cuda_cuckoo_close(HgCudaTable *table, HgCudaCuckoo *cuckoo)
 {
 	free_slots(table, cuckoo);
-	hg_cuda_free(&table->work, cuckoo->slots.told);
+	hg_cuda_free(&table->work, cuckoo->slots.totals);
 	memset(cuckoo, 0, sizeof(*cuckoo));
 }
 
@@ -252,13 +253,13 @@ HgStatus
 hg_cuda_cuckoo_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *keys,
 					  uint64_t count, void *keys_out, uint64_t *absent, HgError *error)
 {
-	HgCuckooTold told;
+	HgCuckooTotals totals;
 
-	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(clear_totals(table, cuckoo, error));
 	HG_TRY(
 		hg_cuda_cuckoo_launches(&table->spec)->absent(table, cuckoo, keys, count, keys_out, error));
-	HG_TRY(read_told(table, cuckoo, &told, error));
-	*absent = told.cursor;
+	HG_TRY(read_totals(table, cuckoo, &totals, error));
+	*absent = totals.cursor;
 	return HG_OK;
 }
 
@@ -285,7 +286,7 @@ hg_cuda_cuckoo_insert(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTabl
 	if (room > hg_cuda_cuckoo_rows_for(table, cuckoo))
 	{
 		if (cuckoo->in_bins > 0)
-			table->told.rebuilds++;
+			table->totals.rebuilds++;
 		HG_TRY(rehash(table, cuckoo, room, grown, false, true, error));
 	}
 	for (uint32_t tries = 1;; tries++)
@@ -295,7 +296,7 @@ hg_cuda_cuckoo_insert(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTabl
 		HG_TRY(put(table, cuckoo, batch, cuckoo->in_bins == 0, &failed, error));
 		if (!failed)
 			return HG_OK;
-		table->told.restarts++;
+		table->totals.restarts++;
 		if (tries % RESTARTS_TO_GROW == 0)
 			grown *= HG_CUCKOO_GROWN;
 		HG_TRY(rehash(table, cuckoo, room, grown, true, true, error));
@@ -306,16 +307,16 @@ HgStatus
 hg_cuda_cuckoo_erase(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTableBatch *batch,
 					 HgError *error)
 {
-	HgCuckooTold told;
+	HgCuckooTotals totals;
 
 	if (batch->count == 0)
 		return HG_OK;
-	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(clear_totals(table, cuckoo, error));
 	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)->erase(table, cuckoo, batch, error));
-	HG_TRY(read_told(table, cuckoo, &told, error));
-	cuckoo->in_bins -= told.rows;
-	cuckoo->beside = told.beside;
-	if (told.rows > 0)
+	HG_TRY(read_totals(table, cuckoo, &totals, error));
+	cuckoo->in_bins -= totals.rows;
+	cuckoo->beside = totals.beside;
+	if (totals.rows > 0)
 		cuckoo->hashing.stops = false;
 	return HG_OK;
 }
@@ -366,17 +367,17 @@ make_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSpars
 static HgStatus
 find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooHashing *hashing,
 			  const HgCudaPartition *parts, uint32_t first_row, const HgCuckooSparse *sparse,
-			  HgCuckooTold *told, HgError *error)
+			  HgCuckooTotals *totals, HgError *error)
 {
 	const uint64_t bins = UINT64_C(1) << parts->bins_log2;
 
 	HG_CUDA_TRY(
 		cudaMemsetAsync(sparse->counts, 0, (bins + 1) * sizeof(uint32_t), table->work.stream),
 		error);
-	HG_TRY(clear_told(table, cuckoo, error));
+	HG_TRY(clear_totals(table, cuckoo, error));
 	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)
 			   ->distinct(table, cuckoo, hashing, parts, first_row, sparse, error));
-	return read_told(table, cuckoo, told, error);
+	return read_totals(table, cuckoo, totals, error);
 }
 
 HgStatus
@@ -402,10 +403,10 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 	{
 		HgCuckooSparse sparse = {nullptr, nullptr, nullptr, nullptr};
 		HgCudaPartition parts;
-		HgCuckooTold told;
+		HgCuckooTotals totals;
 
 		if (tries > 0)
-			table->told.restarts++;
+			table->totals.restarts++;
 		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
 			bins_log2++;
 		hg_cuda_cuckoo_choose_spread(table, cuckoo, tries == 0, hashing);
@@ -423,9 +424,9 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 			HG_TRY(hg_cuda_alloc_array(work, count, &sparse.rows, error));
 		}
 		HG_TRY(find_distinct(table, cuckoo, hashing, &parts, numbered ? 0 : batch->first_row,
-							 &sparse, &told, error));
-		failed = told.failed > 0;
-		distinct->longest = told.longest;
+							 &sparse, &totals, error));
+		failed = totals.failed > 0;
+		distinct->longest = totals.longest;
 		if (failed)
 			hg_cuda_free(work, sparse.rows);
 		else
@@ -469,7 +470,7 @@ hg_cuda_cuckoo_insert_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgCucko
 	HG_TRY(hg_cuda_cuckoo_to_keys(table, distinct, error));
 	if (!failed)
 		return HG_OK;
-	table->told.restarts++;
+	table->totals.restarts++;
 	HG_TRY(rehash(table, cuckoo, room, 1, true, true, error));
 	return hg_cuda_cuckoo_insert(table, cuckoo, &batch, error);
 }
@@ -502,7 +503,7 @@ hg_cuda_cuckoo_export(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_ro
 								cudaMemcpyHostToDevice, table->work.stream),
 				error);
 	if (rows != nullptr)
-		HG_CUDA_TRY(cudaMemcpyAsync(rows + index, &cuckoo->slots.told->beside, sizeof(*rows),
+		HG_CUDA_TRY(cudaMemcpyAsync(rows + index, &cuckoo->slots.totals->beside, sizeof(*rows),
 									cudaMemcpyDeviceToDevice, table->work.stream),
 					error);
 	/* a device that reads the host's memory directly may read the key only now */

@@ -14,7 +14,7 @@
 #include "hg_cuda_table.h"
 
 /* Results of kernels, in device memory.  All but beside are of one run. */
-struct HgCuckooTold
+struct HgCuckooTotals
 {
 	unsigned long long rows; /* rows that were inserted into bins, or erased */
 	unsigned long long evictions;
@@ -29,7 +29,7 @@ struct HgCuckooSlots
 {
 	void *cells;	/* [bins * buckets * HG_CUCKOO_BUCKET], see hg_cuda_cuckoo_look_kernels.h */
 	uint32_t *rows; /* [the same] if words have 8 bytes and slots have rows, else NULL */
-	HgCuckooTold *told;
+	HgCuckooTotals *totals;
 };
 
 /* A cuckoo table. */

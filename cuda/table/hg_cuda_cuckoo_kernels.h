@@ -504,7 +504,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 				return word == marker || word == static_cast<Word>(hashing.markers[1]);
 			if (PACKED || word != marker)
 				return false;
-			atomicCAS(&slots.told->beside, HG_NO_ROW,
+			atomicCAS(&slots.totals->beside, HG_NO_ROW,
 					  first_row + (rows == nullptr ? (uint32_t) i : rows[i]));
 			return true;
 		},
@@ -521,13 +521,13 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	if (threadIdx.x == 0)
 	{
 		if (failed)
-			atomicAdd(&slots.told->failed, 1u);
+			atomicAdd(&slots.totals->failed, 1u);
 		else if (*bin.used > before)
-			atomicAdd(&slots.told->rows, (unsigned long long) (*bin.used - before));
+			atomicAdd(&slots.totals->rows, (unsigned long long) (*bin.used - before));
 		if (*bin.evictions > 0)
 		{
-			atomicAdd(&slots.told->evictions, (unsigned long long) *bin.evictions);
-			atomicMax(&slots.told->longest, *bin.longest);
+			atomicAdd(&slots.totals->evictions, (unsigned long long) *bin.evictions);
+			atomicMax(&slots.totals->longest, *bin.longest);
 		}
 	}
 	if (failed)
@@ -559,7 +559,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	hg_cuckoo_distinct_kernel(const __grid_constant__ HgCuckooHashing hashing, const Word *words,
 							  const uint32_t *rows, uint32_t first_row, const uint32_t *starts,
 							  uint32_t first_bin, Word *words_out, uint32_t *counts,
-							  uint32_t *offsets_out, uint32_t *rows_out, HgCuckooTold *told)
+							  uint32_t *offsets_out, uint32_t *rows_out, HgCuckooTotals *totals)
 {
 	typedef cub::BlockScan<uint32_t, HG_CUCKOO_THREADS, cub::BLOCK_SCAN_WARP_SCANS> Scan;
 	__shared__ typename Scan::TempStorage scan_storage;
@@ -610,7 +610,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 	{
 		counts[number] = failed ? 0 : used;
 		if (failed)
-			atomicAdd(&told->failed, 1u);
+			atomicAdd(&totals->failed, 1u);
 	}
 	if (failed)
 		return;
@@ -636,7 +636,7 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 		atomicMax(bin.longest, longest);
 		__syncthreads();
 		if (threadIdx.x == 0)
-			atomicMax(&told->longest, *bin.longest);
+			atomicMax(&totals->longest, *bin.longest);
 		for (uint32_t base = first; base < end; base += HG_CUCKOO_THREADS)
 		{
 			const uint32_t i = base + threadIdx.x;

@@ -169,7 +169,7 @@ launch_distinct_kernel(HgCudaTable *table, const HgCudaCuckoo *cuckoo,
 		table, "hg_cuckoo_distinct_kernel", parts->bins_log2, parts->count, hashing, GROUPS ? 1 : 0,
 		error, *hashing, static_cast<const Word *>(parts->words), parts->rows, first_row,
 		parts->starts, HG_PIECE_FIRST, static_cast<Word *>(sparse->words), sparse->counts,
-		sparse->offsets, sparse->rows, cuckoo->slots.told);
+		sparse->offsets, sparse->rows, cuckoo->slots.totals);
 }
 
 template <typename Word>

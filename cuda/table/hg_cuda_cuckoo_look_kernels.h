@@ -154,7 +154,7 @@ hg_cuckoo_row(const HgCuckooHashing &hashing, const HgCuckooSlots &slots, Word w
 	uint32_t row;
 
 	if (ROWS && sizeof(Word) == 8 && word == static_cast<Word>(hashing.markers[0]))
-		return slots.told->beside;
+		return slots.totals->beside;
 	hg_cuckoo_look<Word, ROWS>(hashing, slots, 0, word, &row);
 	return row;
 }
@@ -221,7 +221,7 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 					row = (uint32_t) cells[k][j];
 		}
 		else if (ROWS && sizeof(Word) == 8 && word[k] == marker)
-			row = slots.told->beside;
+			row = slots.totals->beside;
 		else if (full || !hashing.stops)
 			hg_cuckoo_look<Word, ROWS>(hashing, slots, 1, word[k], &row);
 		if (ANSWER == HG_CUCKOO_ROWS)
@@ -252,7 +252,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	uint32_t position = 0;
 
 	if (lane == 0 && all != 0)
-		position = atomicAdd(&slots.told->cursor, (uint32_t) __popc(all));
+		position = atomicAdd(&slots.totals->cursor, (uint32_t) __popc(all));
 	position = __shfl_sync(UINT32_MAX, position, 0) + __popc(all & ((1u << lane) - 1));
 	if (absent && keys_out != nullptr)
 		keys_out[position] = key;
@@ -280,11 +280,11 @@ __launch_bounds__(HG_STREAM_THREADS)
 
 		if (ROWS && sizeof(Word) == 8 && word == marker)
 		{
-			const uint32_t row = slots.told->beside;
+			const uint32_t row = slots.totals->beside;
 
 			/* the host counts this row by the change of beside */
 			if (by_key || row == wanted)
-				atomicCAS(&slots.told->beside, row, HG_NO_ROW);
+				atomicCAS(&slots.totals->beside, row, HG_NO_ROW);
 		}
 		else
 		{
@@ -313,7 +313,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	const uint32_t all = __ballot_sync(UINT32_MAX, erased);
 
 	if (threadIdx.x % 32 == 0 && all != 0)
-		atomicAdd(&slots.told->rows, (unsigned long long) __popc(all));
+		atomicAdd(&slots.totals->rows, (unsigned long long) __popc(all));
 }
 
 /* ------------------------------------------------------------------------
@@ -345,7 +345,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 	uint32_t row = 0;
 
 	if (lane == 0 && all != 0 && !by_row)
-		position = atomicAdd(&slots.told->cursor, (uint32_t) __popc(all));
+		position = atomicAdd(&slots.totals->cursor, (uint32_t) __popc(all));
 	position = __shfl_sync(UINT32_MAX, position, 0) + __popc(all & ((1u << lane) - 1));
 	if (!taken)
 		return;

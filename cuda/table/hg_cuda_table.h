@@ -75,8 +75,8 @@ struct HgCudaTable
 	HgCudaWork work;
 	HgTableSpec spec; /* with the defaults */
 	HgTableTraits traits;
-	uint64_t rows;	   /* rows in the kind's slots; the kind maintains it */
-	HgTableStats told; /* the history of the table: evictions, restarts ... */
+	uint64_t rows;		 /* rows in the kind's slots; the kind maintains it */
+	HgTableStats totals; /* the history of the table: evictions, restarts ... */
 };
 
 /*

@@ -16,7 +16,7 @@
 
 /* Adds the lanes of a warp with each subtable to its count, which is in shared memory. */
 __device__ __forceinline__ void
-hg_dy_tell(const HgDyTable &table, uint32_t *counts, uint32_t subtable)
+hg_dy_add_counts(const HgDyTable &table, uint32_t *counts, uint32_t subtable)
 {
 	for (uint32_t s = 0; s < table.count; s++)
 	{
@@ -160,8 +160,8 @@ __launch_bounds__(HG_DY_THREADS, HG_DY_PUT_BLOCKS)
 	hg_dy_share(table, &shared);
 	for (uint32_t base = blockIdx.x * HG_DY_THREADS; base < list.count;
 		 base += gridDim.x * HG_DY_THREADS)
-		hg_dy_tell(shared, counts,
-				   hg_dy_put<Slots, KEYS>(shared, list, base + threadIdx.x, left, state));
+		hg_dy_add_counts(shared, counts,
+						 hg_dy_put<Slots, KEYS>(shared, list, base + threadIdx.x, left, state));
 	__syncthreads();
 	if (threadIdx.x < shared.count && counts[threadIdx.x] > 0)
 		atomicAdd(&state->rows[threadIdx.x], counts[threadIdx.x]);
@@ -458,8 +458,8 @@ __launch_bounds__(HG_DY_THREADS) hg_dy_erase_kernel(const __grid_constant__ HgDy
 	hg_dy_share(table, &shared);
 	for (uint32_t base = blockIdx.x * HG_DY_THREADS; base < list.count;
 		 base += gridDim.x * HG_DY_THREADS)
-		hg_dy_tell(shared, counts,
-				   hg_dy_erase<Slots>(shared, list, base + threadIdx.x, by_key, state));
+		hg_dy_add_counts(shared, counts,
+						 hg_dy_erase<Slots>(shared, list, base + threadIdx.x, by_key, state));
 	__syncthreads();
 	if (threadIdx.x < shared.count && counts[threadIdx.x] > 0)
 		atomicSub(&state->rows[threadIdx.x], counts[threadIdx.x]);

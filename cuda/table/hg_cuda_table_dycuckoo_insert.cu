@@ -184,7 +184,7 @@ restart(HgCudaDycuckoo *dy, const HgSlotBatch *more, HgError *error)
 	{
 		uint32_t smallest = 0;
 
-		dy->base.told.restarts++;
+		dy->base.totals.restarts++;
 		hg_dy_choose_functions(dy);
 		for (uint32_t i = 1; i < dy->base.spec.subtables; i++)
 			if (dy->log2[i] < dy->log2[smallest])
@@ -222,7 +222,7 @@ halve_subtable(HgCudaDycuckoo *dy, uint32_t number, HgError *error)
 	hg_dy_free_slots(dy, subtable);
 	*subtable = half;
 	dy->log2[number]--;
-	dy->base.told.halved++;
+	dy->base.totals.halved++;
 	HG_TRY(insert_words<Slots>(dy, left.words, left.rows, dy->known.left, nullptr, error));
 	hg_cuda_free(work, left.words);
 	hg_cuda_free(work, left.rows);
@@ -251,7 +251,7 @@ HgStatus
 hg_dy_hold_least(HgCudaDycuckoo *dy, HgError *error)
 {
 	HgCudaTable *table = &dy->base;
-	const uint64_t doubled = table->told.doubled;
+	const uint64_t doubled = table->totals.doubled;
 	const uint32_t none = table->spec.subtables;
 
 	if (table->rows - (dy->erased < table->rows ? dy->erased : table->rows) >=
@@ -259,7 +259,7 @@ hg_dy_hold_least(HgCudaDycuckoo *dy, HgError *error)
 		return HG_OK;
 	HG_TRY(hg_dy_know_rows(dy, error));
 	while (table->rows < hg_dy_least_rows(&table->spec, hg_dy_all_slots(dy)) &&
-		   table->told.doubled == doubled)
+		   table->totals.doubled == doubled)
 	{
 		uint32_t largest = none;
 

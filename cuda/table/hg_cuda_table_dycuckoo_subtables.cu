@@ -102,8 +102,8 @@ hg_dy_read_state(HgCudaDycuckoo *dy, HgError *error)
 	table->rows = dy->known.odd_row != HG_CUDA_EMPTY_ROW;
 	for (uint32_t i = 0; i < table->spec.subtables; i++)
 		table->rows += dy->known.rows[i];
-	table->told.evictions = dy->known.evictions;
-	table->told.longest_chain = dy->known.longest_chain;
+	table->totals.evictions = dy->known.evictions;
+	table->totals.longest_chain = dy->known.longest_chain;
 	return HG_OK;
 }
 
@@ -149,7 +149,7 @@ double_subtable(HgCudaDycuckoo *dy, uint32_t number, HgError *error)
 	hg_dy_free_slots(dy, subtable);
 	*subtable = twice;
 	dy->log2[number]++;
-	dy->base.told.doubled++;
+	dy->base.totals.doubled++;
 	hg_dy_choose_thresholds(dy);
 	return HG_OK;
 }

@@ -225,7 +225,7 @@ rebuild(HgCudaDynamic *dynamic, const HgCudaTableBatch *in, HgError *error)
 									cudaMemcpyDeviceToDevice, work->stream),
 					error);
 	if (dynamic->used)
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 	hg_dynamic_free_lists(dynamic);
 	HG_TRY(build_lists<Slots>(dynamic, &feed, table->spec.empty_slots, error));
 	hg_cuda_free(work, feed.old);

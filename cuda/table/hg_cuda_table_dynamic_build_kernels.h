@@ -43,7 +43,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 			numbers[hg_word_lower_bound(words, offsets[v], (uint32_t) j, word)] = numbers[j];
 		}
 	}
-	hg_dynamic_tell(&state->doubles, again);
+	hg_dynamic_add_count(&state->doubles, again);
 }
 
 /* kept[j] = 1 for the first edge of each key, else 0; kept[edges] = 0. */

@@ -235,8 +235,8 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 		if (Slots::HAS_ROWS)
 			left_rows[to] = row;
 	}
-	hg_dynamic_tell(&state->inserted, inserted);
-	hg_dynamic_tell(&state->reused, inserted && reused);
+	hg_dynamic_add_count(&state->inserted, inserted);
+	hg_dynamic_add_count(&state->reused, inserted && reused);
 }
 
 /*

@@ -143,7 +143,7 @@ hg_dynamic_is_marker(typename Slots::Word word)
  * The counter is shared by all blocks, so each block adds once.
  */
 __device__ __forceinline__ void
-hg_dynamic_tell(uint32_t *counter, bool done)
+hg_dynamic_add_count(uint32_t *counter, bool done)
 {
 	const int threads = __syncthreads_count(done);
 
@@ -307,7 +307,7 @@ __launch_bounds__(HG_DYNAMIC_THREADS)
 			}
 		}
 	}
-	hg_dynamic_tell(&state->empty_lists, empty);
+	hg_dynamic_add_count(&state->empty_lists, empty);
 	for (int step = 16; step > 0; step /= 2)
 	{
 		longest = max(longest, __shfl_down_sync(UINT32_MAX, longest, step));

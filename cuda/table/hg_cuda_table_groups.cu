@@ -239,7 +239,7 @@ groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 			  HgTableChange *change, HgError *error)
 {
 	Groups *groups = groups_of(table);
-	const HgTableStats told = table->told;
+	const HgTableStats totals = table->totals;
 	Groups built;
 	uint64_t kept;
 	HgStatus status;
@@ -249,7 +249,7 @@ groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 	status = groups_rebuild(table, groups, out, in, &built, &kept, error);
 	if (status != HG_OK)
 	{
-		table->told = told;
+		table->totals = totals;
 		return status;
 	}
 	if (change != nullptr)
@@ -258,7 +258,7 @@ groups_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 		change->inserted = built.count - kept;
 	}
 	if (groups->count > 0)
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 	groups_free(table, groups);
 	*groups = built;
 	table->rows = built.count;

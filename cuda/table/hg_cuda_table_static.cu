@@ -69,7 +69,7 @@ static_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 	self->graph = built;
 	table->rows = built.rows;
 	if (self->built)
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 	self->built |= in != nullptr;
 	if (change != nullptr)
 		*change = done;

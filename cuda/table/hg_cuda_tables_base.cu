@@ -60,7 +60,7 @@ hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status)
 HgStatus
 hg_cuda_table_describe(HgCudaTable *table, uint64_t beside, HgTableStats *stats, HgError *error)
 {
-	*stats = table->told;
+	*stats = table->totals;
 	stats->bytes = table->work.held;
 	HG_TRY(table->calls->describe(table, stats, error));
 	/* the kind may have learned its rows only in describe */

@@ -153,8 +153,8 @@ hg_progress_release(void *arg)
  */
 
 void
-hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProgressTeller *teller,
-				  const void *arg, MemoryContext context)
+hg_progress_begin(HgProgress *progress, const HgProgressJoin *join,
+				  const HgProgressCallbacks *callbacks, const void *arg, MemoryContext context)
 {
 	int index;
 	HgProgressRow row = {
@@ -178,15 +178,15 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProg
 	/* the leader's PGPROC stays as long as this process */
 	if (IsParallelWorker() && MyProc->lockGroupLeader != NULL)
 		row.leader = MyProc->lockGroupLeader->pid;
-	progress->teller = teller;
+	progress->callbacks = callbacks;
 	progress->arg = arg;
-	progress->phase = teller->phase(arg);
-	progress->backend = teller->backend(arg);
-	progress->untold = 0;
+	progress->phase = callbacks->phase(arg);
+	progress->backend = callbacks->backend(arg);
+	progress->unreported = 0;
 	progress->done = false;
 	row.phase = *progress->phase;
 	strlcpy(row.backend, progress->backend, sizeof(row.backend));
-	teller->count(arg, &row.counts);
+	callbacks->count(arg, &row.counts);
 
 	owners[index] = progress;
 	progress->slot = &own_slots[index];
@@ -196,7 +196,7 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join, const HgProg
 }
 
 void
-hg_progress_tell(HgProgress *progress)
+hg_progress_report(HgProgress *progress)
 {
 	volatile HgProgressSlot *slot = progress->slot;
 	const HgProgressPhase *phase;
@@ -205,10 +205,10 @@ hg_progress_tell(HgProgress *progress)
 
 	if (slot == NULL)
 		return;
-	phase = progress->teller->phase(progress->arg);
-	backend = progress->teller->backend(progress->arg);
-	progress->teller->count(progress->arg, &counts);
-	progress->untold = 0;
+	phase = progress->callbacks->phase(progress->arg);
+	backend = progress->callbacks->backend(progress->arg);
+	progress->callbacks->count(progress->arg, &counts);
+	progress->unreported = 0;
 	progress->done = false;
 
 	PGSTAT_BEGIN_WRITE_ACTIVITY(slot);
@@ -223,21 +223,21 @@ hg_progress_tell(HgProgress *progress)
 }
 
 void
-hg_progress_tell_done(HgProgress *progress)
+hg_progress_report_done(HgProgress *progress)
 {
-	hg_progress_tell(progress);
+	hg_progress_report(progress);
 	progress->done = true;
 }
 
 void
-hg_progress_tell_phase(HgProgress *progress)
+hg_progress_report_phase(HgProgress *progress)
 {
 	volatile HgProgressSlot *slot = progress->slot;
 	const HgProgressPhase *phase;
 
 	if (slot == NULL)
 		return;
-	phase = progress->teller->phase(progress->arg);
+	phase = progress->callbacks->phase(progress->arg);
 	if (phase == progress->phase)
 		return;
 	PGSTAT_BEGIN_WRITE_ACTIVITY(slot);

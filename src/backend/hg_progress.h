@@ -5,7 +5,7 @@
  *
  * A running join has a slot in shared memory.  Only its process writes to the slot, without a
  * lock, as for pg_stat_activity: the change count is odd during a write, and a reader that sees a
- * change starts again.  The slot's contents come from functions of the join (HgProgressTeller).
+ * change starts again.  The slot's contents come from functions of the join (HgProgressCallbacks).
  * Code that does a part of the join's work calls hg_progress_step after a batch of rows or a step
  * of the engine, and need not know the join.
  *
@@ -73,13 +73,13 @@ typedef struct HgProgressPhase
 } HgProgressPhase;
 
 /* Functions that describe a join.  They must not fail, and take only some loads and stores. */
-typedef struct HgProgressTeller
+typedef struct HgProgressCallbacks
 {
 	/* The results stay in place.  backend returns "" while it is not chosen. */
 	const HgProgressPhase *(*phase)(const void *arg);
 	const char *(*backend)(const void *arg);
 	void (*count)(const void *arg, HgProgressCounts *counts);
-} HgProgressTeller;
+} HgProgressCallbacks;
 
 /* One join, as other sessions see it. */
 typedef struct HgProgressRow
@@ -104,12 +104,12 @@ typedef struct HgProgressSlot
 typedef struct HgProgress
 {
 	volatile HgProgressSlot *slot; /* or NULL */
-	const HgProgressTeller *teller;
+	const HgProgressCallbacks *callbacks;
 	const void *arg;
 	const HgProgressPhase *phase; /* as in the slot */
 	const char *backend;
-	uint32 untold; /* rows since the last report */
-	bool done;	   /* other joins may take the slot, until more is reported */
+	uint32 unreported; /* rows since the last report */
+	bool done;		   /* other joins may take the slot, until more is reported */
 	HgCleanup cleanup;
 } HgProgress;
 
@@ -124,17 +124,17 @@ extern bool hg_progress_is_wanted(void);
  * CurrentResourceOwner.  *progress, teller and arg must stay in place until then.
  */
 extern void hg_progress_begin(HgProgress *progress, const HgProgressJoin *join,
-							  const HgProgressTeller *teller, const void *arg,
+							  const HgProgressCallbacks *callbacks, const void *arg,
 							  MemoryContext context);
 
 /* Reports everything. */
-extern void hg_progress_tell(HgProgress *progress);
+extern void hg_progress_report(HgProgress *progress);
 
 /* Reports only the phase, if it has changed. */
-extern void hg_progress_tell_phase(HgProgress *progress);
+extern void hg_progress_report_phase(HgProgress *progress);
 
 /* Reports everything about a join that is finished for now.  Other joins may take its slot. */
-extern void hg_progress_tell_done(HgProgress *progress);
+extern void hg_progress_report_done(HgProgress *progress);
 
 /* Stops showing the join. */
 extern void hg_progress_end(HgProgress *progress);
@@ -145,9 +145,9 @@ hg_progress_step(HgProgress *progress, int rows)
 {
 	if (progress == NULL || progress->slot == NULL)
 		return;
-	progress->untold += Max(rows, HG_PROGRESS_LEAST_ROWS);
-	if (progress->untold >= HG_PROGRESS_STEP_ROWS)
-		hg_progress_tell(progress);
+	progress->unreported += Max(rows, HG_PROGRESS_LEAST_ROWS);
+	if (progress->unreported >= HG_PROGRESS_STEP_ROWS)
+		hg_progress_report(progress);
 }
 
 /* Returns true if joins of this server are shown at all. */

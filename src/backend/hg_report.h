@@ -19,13 +19,13 @@ typedef struct HgMatcherReport
 	char fallback[160]; /* why auto used the CPU after trying a device; or "" */
 	char left[160];		/* why a single device did a join in passes, despite others; or "" */
 	HgJobStats job;
-	uint64 sent_rows;  /* keys sent to the device while the sides were read */
-	uint64 sent_pages; /* pages of tables sent instead of keys */
-	double start_ms;   /* time to choose the backend and wait for the device */
-	double device_ms;  /* expected time of the job on the device */
-	double cpu_ms;	   /* the same on the CPU; both 0 if there was no choice */
-	uint32 gathered;   /* number of columns whose values came with the matches */
-	uint32 filters;	   /* number of tables whose quals the device has applied */
+	uint64 uploaded_rows;  /* keys sent to the device while the sides were read */
+	uint64 uploaded_pages; /* pages of tables sent instead of keys */
+	double start_ms;	   /* time to choose the backend and wait for the device */
+	double device_ms;	   /* expected time of the job on the device */
+	double cpu_ms;		   /* the same on the CPU; both 0 if there was no choice */
+	uint32 gathered;	   /* number of columns whose values came with the matches */
+	uint32 filters;		   /* number of tables whose quals the device has applied */
 } HgMatcherReport;
 
 /* Returns why a join did not run as intended, for users; "" if it did. */

@@ -278,8 +278,8 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 {
 	HgJobStats *sum = &record->report.job;
 	HgJobStats before = *sum;
-	uint64 sent_rows = record->report.sent_rows;
-	uint64 sent_pages = record->report.sent_pages;
+	uint64 uploaded_rows = record->report.uploaded_rows;
+	uint64 uploaded_pages = record->report.uploaded_pages;
 	uint32 gathered = record->report.gathered;
 	uint32 filters = record->report.filters;
 	double start_ms = record->report.start_ms;
@@ -289,8 +289,8 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 
 	record->report = *report;
 	hg_stats_keep(&record->report, &earlier);
-	record->report.sent_rows += sent_rows;
-	record->report.sent_pages += sent_pages;
+	record->report.uploaded_rows += uploaded_rows;
+	record->report.uploaded_pages += uploaded_pages;
 	record->report.start_ms += start_ms;
 	record->report.device_ms += device_ms;
 	record->report.cpu_ms += cpu_ms;
@@ -338,8 +338,8 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		sum->peak_bytes = Max(sum->peak_bytes, more->peak_bytes);
 		for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 			sum->phase_ms[phase] = Max(sum->phase_ms[phase], more->phase_ms[phase]);
-		record->report.sent_rows += other->report.sent_rows;
-		record->report.sent_pages += other->report.sent_pages;
+		record->report.uploaded_rows += other->report.uploaded_rows;
+		record->report.uploaded_pages += other->report.uploaded_pages;
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		record->report.gathered = Max(record->report.gathered, other->report.gathered);
 		record->report.filters = Max(record->report.filters, other->report.filters);

@@ -116,8 +116,8 @@ typedef struct HgSharedCovered HgSharedCovered;
 /* The cached versions that a process has pinned for shared covered rows (hg_shared_covered.h). */
 typedef struct HgSharedPins HgSharedPins;
 
-/* A page source: the pages of a table whose rows a device takes apart (hg_page_offer.h). */
-typedef struct HgPageOffer HgPageOffer;
+/* A page source: the pages of a table whose rows a device takes apart (hg_page_source.h). */
+typedef struct HgPageSource HgPageSource;
 
 /* Numbers of blocks, by where a scan has read them or would read them. */
 typedef struct HgScanBlocks
@@ -204,8 +204,8 @@ struct HgBatchSource
 	 * the pages that this process gets of a parallel scan.  Returns false if there is no such page
 	 * source.  NULL if the source never has one.
 	 */
-	bool (*offer_pages)(HgBatchSource *source, bool together, int nwanted, const int *wanted,
-						HgPageOffer *offer);
+	bool (*init_page_source)(HgBatchSource *source, bool together, int nwanted, const int *wanted,
+							 HgPageSource *page_source);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer changes it */
 	int max_rows;	   /* HG_BATCH_ROWS, unless the consumer changes it */

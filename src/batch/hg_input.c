@@ -14,7 +14,7 @@
 #include "miscadmin.h"
 #include "optimizer/optimizer.h"
 
-#include "backend/matcher/hg_sender.h"
+#include "backend/matcher/hg_upload.h"
 #include "batch/hg_input.h"
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_select.h"
@@ -24,8 +24,8 @@
 #define HG_CHECK_SELECTIVITY 0.5
 
 /* Bounds of the keys that are uploaded at a time. */
-#define HG_LEAST_SENT ((uint64) 8 * 1024)
-#define HG_MOST_SENT ((uint64) 128 * 1024)
+#define HG_MIN_UPLOAD_STEP ((uint64) 8 * 1024)
+#define HG_MAX_UPLOAD_STEP ((uint64) 128 * 1024)
 
 /* Returns the attributes of the child, from 0, that are needed for keys or above. */
 static Bitmapset *
@@ -362,7 +362,8 @@ hg_input_keep_run(HgInput *input, uint64 max_rows)
 		(int) Min((uint64) room, HG_MAX_ROWS - hg_input_first_number(input) - hg_input_rows(input));
 	if (!hg_input_read_run(input, room, &run))
 		return false;
-	hg_key_column_borrow(input->words, first_row, run.values[input->keys.columns[0]], run.nrows);
+	hg_key_column_add_external(input->words, first_row, run.values[input->keys.columns[0]],
+							   run.nrows);
 	hg_column_store_add_run(input->rows, run.values, input->from, run.nrows);
 	return true;
 }
@@ -372,12 +373,12 @@ hg_input_keep_run(HgInput *input, uint64 max_rows)
  * inputs are sent soon, and large ones take few messages.
  */
 static void
-hg_input_send(HgInput *input)
+hg_input_upload(HgInput *input)
 {
 	HgKeySet keys = hg_key_column_set(input->words);
 
-	hg_sender_send(input->sender, input->side, &keys);
-	input->send_at = keys.rows + Max(HG_LEAST_SENT, Min(keys.rows / 2, HG_MOST_SENT));
+	hg_upload_send(input->upload, input->side, &keys);
+	input->upload_at = keys.rows + Max(HG_MIN_UPLOAD_STEP, Min(keys.rows / 2, HG_MAX_UPLOAD_STEP));
 }
 
 void
@@ -401,8 +402,8 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 				hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows,
 									rows.nnull);
 		}
-		if (input->sender != NULL && input->words->rows >= input->send_at)
-			hg_input_send(input);
+		if (input->upload != NULL && input->words->rows >= input->upload_at)
+			hg_input_upload(input);
 	}
 	input->child->max_rows = HG_BATCH_ROWS;
 }
@@ -423,10 +424,10 @@ hg_input_set_collector(HgInput *input, HgFilter *collector)
 }
 
 void
-hg_input_set_sender(HgInput *input, HgSender *sender)
+hg_input_set_upload(HgInput *input, HgUpload *upload)
 {
-	input->sender = sender;
-	input->send_at = HG_LEAST_SENT;
+	input->upload = upload;
+	input->upload_at = HG_MIN_UPLOAD_STEP;
 }
 
 /* Destroys the bitmap of keys. */

@@ -79,8 +79,8 @@ typedef struct HgInput
 
 	HgProgress *progress; /* progress of what the rows are read for; or NULL */
 
-	HgSender *sender; /* asynchronous upload of keys as they are read; or NULL */
-	uint64 send_at;	  /* number of words at which to send next */
+	HgUpload *upload; /* asynchronous upload of keys as they are read; or NULL */
+	uint64 upload_at; /* number of words at which to send next */
 
 	HgBudget budget; /* of the following, and of the engine's memory to join it */
 	HgKeyColumn *words;
@@ -213,7 +213,7 @@ hg_input_first_number(const HgInput *input)
 extern void hg_input_set_collector(HgInput *input, HgFilter *collector);
 
 /* Uploads keys asynchronously through a sender as they are stored; NULL ends that. */
-extern void hg_input_set_sender(HgInput *input, HgSender *sender);
+extern void hg_input_set_upload(HgInput *input, HgUpload *upload);
 
 /*
  * Removes the child's next rows that a filter rejects; NULL ends that.  The input owns the filter;

@@ -48,7 +48,8 @@ hg_input_add_run(HgInput *input, const HgRun *run)
 
 	if (done == (uint64) run->nrows)
 		return true;
-	hg_key_column_borrow(input->words, 0, words + done * input->words->width, run->nrows - done);
+	hg_key_column_add_external(input->words, 0, words + done * input->words->width,
+							   run->nrows - done);
 	return false;
 }
 

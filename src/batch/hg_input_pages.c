@@ -22,34 +22,35 @@ hg_input_has_key_in_pages(const HgInput *input)
 }
 
 bool
-hg_input_offer_pages(HgInput *input, bool together, int ncolumns, const int *columns,
-					 HgPageOffer *offer)
+hg_input_init_page_source(HgInput *input, bool together, int ncolumns, const int *columns,
+						  HgPageSource *page_source)
 {
 	int wanted[1 + HG_MAX_COLUMNS];
 
 	Assert(ncolumns <= HG_MAX_COLUMNS);
-	if (input->child->offer_pages == NULL || input->at_end || input->source != NULL ||
+	if (input->child->init_page_source == NULL || input->at_end || input->source != NULL ||
 		input->filter != NULL || input->covered != NULL || hg_input_rows(input) > 0 ||
 		input->keep_null_keys || !hg_input_has_key_in_pages(input))
 		return false;
 	wanted[0] = input->keys.columns[0];
 	for (int i = 0; i < ncolumns; i++)
 		wanted[1 + i] = columns[i];
-	return input->child->offer_pages(input->child, together, 1 + ncolumns, wanted, offer);
+	return input->child->init_page_source(input->child, together, 1 + ncolumns, wanted,
+										  page_source);
 }
 
 void
-hg_input_end_pages(HgInput *input, HgPageOffer *offer)
+hg_input_end_pages(HgInput *input, HgPageSource *page_source)
 {
-	hg_page_offer_count(offer);
+	hg_page_source_count(page_source);
 	hg_progress_step(input->progress, HG_PROGRESS_STEP_ROWS);
 }
 
 void
-hg_input_tell_pages(HgInput *input, HgPageOffer *offer, uint64 sent_rows, uint64 rows,
-					uint64 null_keys)
+hg_input_report_pages(HgInput *input, HgPageSource *page_source, uint64 uploaded_rows, uint64 rows,
+					  uint64 null_keys)
 {
-	hg_page_offer_tell(offer, sent_rows, rows + null_keys);
+	hg_page_source_report(page_source, uploaded_rows, rows + null_keys);
 	input->rows_read += rows + null_keys;
 	input->null_keys += null_keys;
 }

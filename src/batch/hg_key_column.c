@@ -107,9 +107,9 @@ hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words, co
 
 		if (new_block)
 			hg_key_column_next_block(column);
-		if (new_block || column->borrowed != NULL || first_row + i != column->next_row)
+		if (new_block || column->external != NULL || first_row + i != column->next_row)
 			hg_key_column_next_piece(column, column->next, first_row + i);
-		column->borrowed = NULL;
+		column->external = NULL;
 		step = (int) Min((size_t) (nwords - i), (column->end - column->next) / column->width);
 		if (column->width == 4)
 			for (int k = 0; k < step; k++)
@@ -127,12 +127,12 @@ hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words, co
 }
 
 void
-hg_key_column_borrow(HgKeyColumn *column, uint64 first_row, const void *words, int nwords)
+hg_key_column_add_external(HgKeyColumn *column, uint64 first_row, const void *words, int nwords)
 {
-	if (words != column->borrowed || first_row != column->next_row)
+	if (words != column->external || first_row != column->next_row)
 		hg_key_column_next_piece(column, words, first_row);
 	column->pieces[column->npieces - 1].count += nwords;
-	column->borrowed = (const char *) words + (Size) nwords * column->width;
+	column->external = (const char *) words + (Size) nwords * column->width;
 	column->next_row = first_row + nwords;
 	column->rows += nwords;
 	hg_charge_set(&column->charge, column->rows * column->row_bytes);
@@ -151,7 +151,7 @@ hg_key_column_clear(HgKeyColumn *column)
 	column->npieces = 0;
 	column->blocks_used = 0;
 	column->next_row = 0;
-	column->borrowed = NULL;
+	column->external = NULL;
 	column->next = column->end = NULL;
 	hg_charge_set(&column->charge, 0);
 }

@@ -39,7 +39,7 @@ typedef struct HgKeyColumn
 	int max_blocks;
 	int blocks_used;
 	uint64 next_row;	  /* 1 + the row of the last word */
-	const char *borrowed; /* end of the last word, if another owner has it; else NULL */
+	const char *external; /* end of the last word, if another owner has it; else NULL */
 	char *next;			  /* where the next word goes */
 	char *end;			  /* end of the current block */
 } HgKeyColumn;
@@ -85,7 +85,7 @@ extern void hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint6
 							  const uint16 *which, int nwords);
 
 /* Appends an array of words of the column's width, without a copy, as rows from first_row on. */
-extern void hg_key_column_borrow(HgKeyColumn *column, uint64 first_row, const void *words,
-								 int nwords);
+extern void hg_key_column_add_external(HgKeyColumn *column, uint64 first_row, const void *words,
+									   int nwords);
 
 #endif /* HG_KEY_COLUMN_H */

@@ -292,31 +292,31 @@ hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 	HgFilterStep step = {
 		.kind = HG_FILTER_IN, .column = (uint8) column, .first = (uint16) maker->filters->nranges};
 	bool *holds;
-	bool told = true;
+	bool possible = true;
 
 	if (codes == NULL || codes->scale >= 0)
 		return false;
 	holds = palloc(Max(codes->ncodes, 1) * sizeof(bool));
-	for (uint32 code = 0; code < codes->ncodes && told; code++)
+	for (uint32 code = 0; code < codes->ncodes && possible; code++)
 	{
 		if (code % 1024 == 0)
 			CHECK_FOR_INTERRUPTS();
-		told = hg_predicate_apply_one(predicate, PointerGetDatum(hg_graph_code_value(codes, code)),
-									  &holds[code]);
+		possible = hg_predicate_apply_one(
+			predicate, PointerGetDatum(hg_graph_code_value(codes, code)), &holds[code]);
 	}
 	/* ranges of the codes that hold, or of the others if first and last hold */
-	step.negated = codes->ncodes > 0 && told && holds[0] && holds[codes->ncodes - 1];
-	for (uint32 code = 0; code < codes->ncodes && told;)
+	step.negated = codes->ncodes > 0 && possible && holds[0] && holds[codes->ncodes - 1];
+	for (uint32 code = 0; code < codes->ncodes && possible;)
 	{
 		const uint32 first = code;
 
 		while (code < codes->ncodes && holds[code] == holds[first])
 			code++;
 		if (holds[first] != (step.negated != 0))
-			told = hg_filter_range(maker, &step, first, code - 1);
+			possible = hg_filter_range(maker, &step, first, code - 1);
 	}
 	pfree(holds);
-	return told && hg_filter_step(maker, step);
+	return possible && hg_filter_step(maker, step);
 }
 
 static bool hg_filter_write(HgFilterMaker *maker, HgPredicate *predicate);

@@ -21,7 +21,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_page_offer.h"
+#include "batch/hg_page_source.h"
 #include "batch/hg_scan.h"
 #include "batch/hg_scan_cover.h"
 #include "batch/hg_scan_pages.h"
@@ -434,8 +434,8 @@ hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 }
 
 static bool
-hg_scan_offer_pages(HgBatchSource *source, bool together, int nwanted, const int *wanted,
-					HgPageOffer *offer)
+hg_scan_init_page_source(HgBatchSource *source, bool together, int nwanted, const int *wanted,
+						 HgPageSource *page_source)
 {
 	const HgScan *scan = (const HgScan *) source;
 	HgScanTable *table = hg_scan_coverable(scan);
@@ -444,7 +444,8 @@ hg_scan_offer_pages(HgBatchSource *source, bool together, int nwanted, const int
 	if (table == NULL || scan->at_end)
 		return false;
 	hg_scan_table_expect(table, &blocks);
-	return blocks.resident == 0 && hg_page_offer_init(offer, table, together, nwanted, wanted);
+	return blocks.resident == 0 &&
+		   hg_page_source_init(page_source, table, together, nwanted, wanted);
 }
 
 HgBatchSource *
@@ -467,7 +468,7 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.may_cover = hg_scan_may_cover;
 	scan->source.pin_graph = hg_scan_pin_graph;
 	scan->source.graph_order = hg_scan_graph_order;
-	scan->source.offer_pages = hg_scan_offer_pages;
+	scan->source.init_page_source = hg_scan_init_page_source;
 	scan->source.may_use_cache = !IsParallelWorker();
 	scan->plan = plan;
 

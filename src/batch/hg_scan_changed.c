@@ -177,7 +177,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 		}
 	/* every older row must be one of the version's */
 	if (known != *count)
-		return HG_CHANGED_UNTOLD;
+		return HG_CHANGED_UNKNOWN;
 	hg_changed_set(bits, first, seen, nrows);
 	hg_changed_keep(version, block, xmin, lsn, nrows, seen, *count, lines);
 	return HG_CHANGED_LOOKED_AT;

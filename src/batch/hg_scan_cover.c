@@ -134,7 +134,7 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 		how =
 			hg_changed_find(scan, version, &rows, block, following, horizon, seen, &count, &lines);
 		counts[how]++;
-		if (how == HG_CHANGED_UNTOLD)
+		if (how == HG_CHANGED_UNKNOWN)
 		{
 			covered->lost++;
 			continue;

@@ -113,7 +113,7 @@ extern "C"
 	/* hg_exchange.h */
 	struct HgExchange;
 	struct HgExchangeRows;
-	struct HgOffer;
+	struct HgPeerWindow;
 
 /* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
 #define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
@@ -766,9 +766,9 @@ extern "C"
 		 * For a shard that expects rows of a side: allocates a peer window for all rows that come
 		 * from other shards, once, until they have arrived.  HG_INVALID if it has none to offer;
 		 * this is no failure, here and in the next two calls.  NULL, like those, in an engine
-		 * whose memory other engines do not reach.  hg_offer.h describes the protocol.
+		 * whose memory other engines do not reach.  hg_peer_window.h describes the protocol.
 		 */
-		HgStatus (*offer)(HgJob *job, HgSide side, struct HgOffer *offer, HgError *error);
+		HgStatus (*window)(HgJob *job, HgSide side, struct HgPeerWindow *window, HgError *error);
 
 		/*
 		 * Sends the rows of a side that belong to another shard's parts, none of which were taken,
@@ -776,8 +776,8 @@ extern "C"
 		 * asynchronously may return before the rows are there.  Until sent only close may be
 		 * called on the job.
 		 */
-		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t shard, const struct HgOffer *offer,
-							  HgError *error);
+		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t shard,
+							  const struct HgPeerWindow *window, HgError *error);
 
 		/*
 		 * Waits until the rows of the last send_rows are there.  They then count as taken.  With

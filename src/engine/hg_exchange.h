@@ -31,7 +31,7 @@
  *	arrived		on each shard: all rows have come.  It drops the rows that it sent away
  *
  * If the devices of the shards reach each other's memory, rows go from one to another without a
- * copy in the caller's memory: hg_offer.h.
+ * copy in the caller's memory: hg_peer_window.h.
  *
  * Rows keep their numbers, which matches return.  Statistics count the rows that were appended to
  * a shard, and, once all have arrived, the rows that it has.

@@ -296,11 +296,11 @@ HG_HOST_DEVICE uint64_t
 hg_page_value(const HgPageSpec *pages, const unsigned char *row, const uint16_t *offsets,
 			  uint32_t attribute, bool is_signed)
 {
-	const HgPageAttribute *told = &pages->attributes[attribute];
-	const uint32_t width = (uint32_t) told->length;
+	const HgPageAttribute *layout = &pages->attributes[attribute];
+	const uint32_t width = (uint32_t) layout->length;
 	const uint32_t unused = 64 - 8 * width;
 	const uint64_t value = offsets[attribute] == HG_PAGE_AT_MISSING
-							   ? told->missing
+							   ? layout->missing
 							   : hg_page_load(row + offsets[attribute], width);
 
 	return is_signed ? (uint64_t) ((int64_t) (value << unused) >> unused) : value;

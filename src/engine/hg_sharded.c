@@ -255,7 +255,7 @@ exchange(HgShardedJob *job, HgError *error)
 			return status;
 		job->exchanged = true;
 		if (job->is_partitioned)
-			job->exchange_status = hg_sharded_partitions_tell(job, &job->exchange_error);
+			job->exchange_status = hg_sharded_partitions_send_masks(job, &job->exchange_error);
 		else if (job->shards > 1)
 			job->exchange_status = hg_sharded_exchange(job, &job->exchange_error);
 	}

@@ -6,7 +6,7 @@
  * It wraps the engines of several devices, which have the calls of hg_exchange.h.  A sharded job
  * consists of one job on each of these engines, a shard.  Appended rows are dealt out to the
  * shards in turns.  Before build they are exchanged, so that each shard has all rows of some keys.
- * Shards send rows to each other (hg_offer.h).  Rows that they can not send pass through the
+ * Shards send rows to each other (hg_peer_window.h).  Rows that they can not send pass through the
  * caller's memory, in a buffer of at most HG_SHARDED_ROWS.  Then the shards work in parallel, if
  * their engines have start().
  *

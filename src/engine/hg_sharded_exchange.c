@@ -6,16 +6,16 @@
  * hg_exchange.h describes the protocol.  The sides are exchanged one after the other, so that a
  * shard needs room for the incoming rows of one side only; parts are chosen once for both.
  *
- * Shards that can do so send rows to each other directly (hg_offer.h), in as many rounds as there
- * are other shards.  In each round all shards send, no two to the same one.  The remaining rows go
- * through the caller's memory, from one pair of shards after the other.
+ * Shards that can do so send rows to each other directly (hg_peer_window.h), in as many rounds as
+ *there are other shards.  In each round all shards send, no two to the same one.  The remaining
+ *rows go through the caller's memory, from one pair of shards after the other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
 #include "hg_host_memory.h"
-#include "hg_offer.h"
+#include "hg_peer_window.h"
 #include "hg_sharded_job.h"
 
 #include <string.h>
@@ -29,8 +29,8 @@ typedef struct Moves
 {
 	uint64_t rows[HG_MAX_SHARDS][HG_MAX_SHARDS]; /* [from][to] rows that have not moved yet */
 	uint64_t coming[HG_MAX_SHARDS];				 /* [to] rows, before any have moved */
-	HgOffer offers[HG_MAX_SHARDS];
-	bool is_offered[HG_MAX_SHARDS];
+	HgPeerWindow windows[HG_MAX_SHARDS];
+	bool has_window[HG_MAX_SHARDS];
 	bool is_sent_to[HG_MAX_SHARDS]; /* [to] some shard reports that it has sent rows */
 } Moves;
 
@@ -121,17 +121,17 @@ expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t
 
 /* Takes an offer of a peer window from each shard that rows come to, if it makes one. */
 static HgStatus
-take_offers(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
+make_windows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {
 	for (uint32_t to = 0; to < job->shards; to++)
 	{
 		HgShard *shard = &job->shard[to];
 		HgStatus status;
 
-		if (moves->coming[to] == 0 || shard->calls.offer == NULL)
+		if (moves->coming[to] == 0 || shard->calls.window == NULL)
 			continue;
-		status = shard->calls.offer(shard->job, side, &moves->offers[to], error);
-		moves->is_offered[to] = status == HG_OK;
+		status = shard->calls.window(shard->job, side, &moves->windows[to], error);
+		moves->has_window[to] = status == HG_OK;
 		if (status != HG_OK && status != HG_INVALID)
 			return status;
 	}
@@ -139,11 +139,11 @@ take_offers(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 }
 
 static void
-close_offers(Moves *moves)
+close_windows(Moves *moves)
 {
 	for (uint32_t to = 0; to < HG_MAX_SHARDS; to++)
-		if (moves->is_offered[to])
-			close(moves->offers[to].memory);
+		if (moves->has_window[to])
+			close(moves->windows[to].memory);
 }
 
 /* Makes each shard send its rows to the shard at this distance after it, all in parallel. */
@@ -158,9 +158,9 @@ send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgEr
 		const uint32_t to = (from + distance) % job->shards;
 		HgShard *shard = &job->shard[from];
 
-		if (moves->rows[from][to] == 0 || !moves->is_offered[to] || shard->calls.send_rows == NULL)
+		if (moves->rows[from][to] == 0 || !moves->has_window[to] || shard->calls.send_rows == NULL)
 			continue;
-		status = shard->calls.send_rows(shard->job, side, to, &moves->offers[to], error);
+		status = shard->calls.send_rows(shard->job, side, to, &moves->windows[to], error);
 		sends[from] = status == HG_OK;
 		status = status == HG_INVALID ? HG_OK : status;
 	}
@@ -186,11 +186,11 @@ send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgEr
 static HgStatus
 send_rows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {
-	HgStatus status = take_offers(job, side, moves, error);
+	HgStatus status = make_windows(job, side, moves, error);
 
 	for (uint32_t distance = 1; distance < job->shards && status == HG_OK; distance++)
 		status = send_round(job, side, distance, moves, error);
-	close_offers(moves);
+	close_windows(moves);
 	return status;
 }
 

@@ -159,12 +159,12 @@ extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard,
 
 /*
  * hg_sharded_partitions_mask is HgEngine.mask for a side or a lookup.  It collects the masks of
- * partitions, which hg_sharded_partitions_tell passes to the shards before they build.
+ * partitions, which hg_sharded_partitions_send_masks passes to the shards before they build.
  */
 extern HgStatus hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup,
 										   uint64_t first_word, uint64_t count,
 										   const uint64_t *words, HgError *error);
-extern HgStatus hg_sharded_partitions_tell(HgShardedJob *job, HgError *error);
+extern HgStatus hg_sharded_partitions_send_masks(HgShardedJob *job, HgError *error);
 
 /* Frees the masks. */
 extern void hg_sharded_partitions_free(HgShardedJob *job);

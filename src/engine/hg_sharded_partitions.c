@@ -227,14 +227,15 @@ typedef struct MaskWords
 
 /* Sets words of the shards' masks. */
 static HgStatus
-mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *told, HgError *error)
+mask_part(HgShardedJob *job, HgSide side, uint32_t lookup, const MaskWords *range, HgError *error)
 {
 	HgStatus status = hg_host_check_cancel(job->host, error);
 
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 		if (job->partitioned.masks[side][lookup][i] != NULL)
-			hg_partition_mask(job->partitioned.partitions[side][lookup], i, told->part, told->first,
-							  told->words, told->count, job->partitioned.masks[side][lookup][i]);
+			hg_partition_mask(job->partitioned.partitions[side][lookup], i, range->part,
+							  range->first, range->words, range->count,
+							  job->partitioned.masks[side][lookup][i]);
 	return status;
 }
 
@@ -252,13 +253,13 @@ mask_partitions(HgShardedJob *job, HgSide side, uint32_t lookup, uint64_t first_
 	for (uint64_t word = first_word; word < first_word + count && status == HG_OK;)
 	{
 		const uint64_t left = first_word + count - word;
-		MaskWords told = {.part = (uint32_t) (word / PART_WORDS),
-						  .first = (uint32_t) (word % PART_WORDS)};
+		MaskWords range = {.part = (uint32_t) (word / PART_WORDS),
+						   .first = (uint32_t) (word % PART_WORDS)};
 
-		told.count = left < PART_WORDS - told.first ? (uint32_t) left : PART_WORDS - told.first;
-		told.words = words != NULL ? words + (word - first_word) : NULL;
-		status = mask_part(job, side, lookup, &told, error);
-		word += told.count;
+		range.count = left < PART_WORDS - range.first ? (uint32_t) left : PART_WORDS - range.first;
+		range.words = words != NULL ? words + (word - first_word) : NULL;
+		status = mask_part(job, side, lookup, &range, error);
+		word += range.count;
 	}
 	return status;
 }
@@ -282,7 +283,7 @@ hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint
 
 /* Passes all masks of a side and its lookups to a shard. */
 static HgStatus
-tell_shard(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
+send_masks(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 {
 	HgShard *of = &job->shard[shard];
 	HgStatus status = HG_OK;
@@ -302,13 +303,13 @@ tell_shard(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 }
 
 HgStatus
-hg_sharded_partitions_tell(HgShardedJob *job, HgError *error)
+hg_sharded_partitions_send_masks(HgShardedJob *job, HgError *error)
 {
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
-			status = tell_shard(job, (HgSide) side, i, error);
+			status = send_masks(job, (HgSide) side, i, error);
 	return status;
 }
 

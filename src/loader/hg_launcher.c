@@ -244,7 +244,7 @@ hg_launcher_fill_loader(int number, const HgPost *post)
 
 /* Sets or clears the reason that there is no worker, for the tables of a database. */
 static void
-hg_launcher_tell_starved(Oid database, bool starved)
+hg_launcher_set_starved(Oid database, bool starved)
 {
 	hg_directory_set_waiting(database, starved ? HG_REASON_NO_WORKER : HG_REASON_NONE);
 }
@@ -262,7 +262,7 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 	number = hg_post_assign(database->database);
 	if (number < 0 || hg_chain_assign(database->database) == NULL)
 	{
-		hg_launcher_tell_starved(database->database, true);
+		hg_launcher_set_starved(database->database, true);
 		return;
 	}
 	if (launched[number].database != database->database)
@@ -276,7 +276,7 @@ hg_launcher_serve(const HgLauncherDatabase *database)
 			  hg_launcher_fill(number, &post, HG_POST_OTHER_WITNESS) &&
 			  (!database->wanted || hg_launcher_fill_loader(number, &post));
 	if (!started || launched[number].starved)
-		hg_launcher_tell_starved(database->database, !started);
+		hg_launcher_set_starved(database->database, !started);
 	launched[number].starved = !started;
 }
 

@@ -379,7 +379,7 @@ static bool
 hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *holders)
 {
 	const uint64 bytes = hg_graph_version_least_bytes(version);
-	HgGraphNeeds needs = hg_graph_wishes_told(&version->wishes);
+	HgGraphNeeds needs = hg_graph_wishes_load(&version->wishes);
 	HgReplicaLimits limits;
 	HgDeviceSet device_set = 0;
 	uint32 n;
@@ -547,7 +547,7 @@ hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned,
 		return !is_left();
 	if (hg_graph_version_lacks_home(version, holders))
 		hg_replica_find_home(version, holders);
-	hg_graph_version_offer(version);
+	hg_graph_version_note_upload(version);
 	there = hg_replica_partitions(&part, holders, &tried);
 	there |= hg_replica_part(&part, hg_graph_version_homes(version, holders), holders, &tried);
 	there |= hg_replica_copartition(&part, holders, &tried);

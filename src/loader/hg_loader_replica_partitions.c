@@ -150,7 +150,7 @@ hg_replica_partition_new(HgResidentClaim *claim, HgResidentRelation key, const H
 	pointer = hg_replica_make_room(claim, key, graph, device_set, words);
 	if (!DsaPointerIsValid(pointer))
 		ereport(DEBUG1, (errmsg_internal("there is no room to tell how a HashGraph is cut")));
-	else if (!hg_graph_partitions(pointer)->borrows)
+	else if (!hg_graph_partitions(pointer)->shares_arrays)
 	{
 		HgPartitioning view;
 

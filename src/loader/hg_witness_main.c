@@ -177,7 +177,7 @@ hg_witness_observe(void)
 
 /* Reports that the round is finished: the other witness is next. */
 static void
-hg_witness_tell(const HgLoaderTask *task)
+hg_witness_report_round(const HgLoaderTask *task)
 {
 	HgLastRound last = {.round = held_round, .slot = task->slot, .ended_at = GetCurrentTimestamp()};
 
@@ -191,7 +191,7 @@ hg_witness_start(const HgLoaderTask *task)
 {
 	hg_loader_begin();
 	held_generation = hg_chain_start(held_chain, &held_round);
-	hg_witness_tell(task);
+	hg_witness_report_round(task);
 	hg_loader_wake();
 }
 
@@ -214,7 +214,7 @@ hg_witness_make_round(const HgLoaderTask *task, uint64 generation)
 	wanted = hg_witness_observe();
 	hg_chain_end_round(held_chain,
 					   (HgChainPosition){.generation = generation, .round = held_round});
-	hg_witness_tell(task);
+	hg_witness_report_round(task);
 	if (wanted)
 		hg_loader_wake();
 }

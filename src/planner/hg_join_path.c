@@ -260,8 +260,8 @@ hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least
  * checked before anything expensive, and again once the cost of the keys is known.
  */
 static bool
-hg_join_is_offered(HgConsidered *join, Path *outer_path, Path *inner_path, bool partial,
-				   bool together)
+hg_join_is_competitive(HgConsidered *join, Path *outer_path, Path *inner_path, bool partial,
+					   bool together)
 {
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
 	Cost least;
@@ -318,8 +318,9 @@ hg_consider_paths(HgConsidered *join, Path *outer_path, Path *inner_path)
 	if (required_outer != NULL && IS_OTHER_REL(join->joinrel))
 		return;
 
-	if (required_outer != NULL ? !hg_consider_clauses(join)
-							   : !hg_join_is_offered(join, outer_path, inner_path, false, false))
+	if (required_outer != NULL
+			? !hg_consider_clauses(join)
+			: !hg_join_is_competitive(join, outer_path, inner_path, false, false))
 		return;
 	path = hg_join_path_create(join, outer_path, inner_path, required_outer, false, false);
 	if (required_outer != NULL)
@@ -362,7 +363,7 @@ hg_consider_parameterized_paths(HgConsidered *join)
 static void
 hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
 {
-	if (hg_join_is_offered(join, outer_path, inner_path, true, together))
+	if (hg_join_is_competitive(join, outer_path, inner_path, true, together))
 		hg_join_path_add(join,
 						 hg_join_path_create(join, outer_path, inner_path, NULL, true, together));
 }

@@ -87,22 +87,22 @@ hg_device_copy_note_missed(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
 void
 hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
 {
-	hg_device_copy_note_missed(copy, epoch, HG_GRAPH_OFFER_MS);
+	hg_device_copy_note_missed(copy, epoch, HG_REPLICA_RETRY_MS);
 }
 
 void
 hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
 {
-	uint32 rest_ms = HG_GRAPH_OFFER_FIRST_MS;
+	uint32 rest_ms = HG_REPLICA_FIRST_RETRY_MS;
 
 	/* others have reported it already */
 	if (!hg_device_copy_is_present(copy, epoch))
 		return;
 	/* replicas that evict each other in turn do so ever less often */
 	if (!TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->replica_at),
-									GetCurrentTimestamp(), HG_GRAPH_OFFER_MS))
+									GetCurrentTimestamp(), HG_REPLICA_RETRY_MS))
 		rest_ms =
-			Max(rest_ms, Min(2 * pg_atomic_read_u32(&copy->rest_ms), (uint32) HG_GRAPH_OFFER_MS));
+			Max(rest_ms, Min(2 * pg_atomic_read_u32(&copy->rest_ms), (uint32) HG_REPLICA_RETRY_MS));
 	hg_device_copy_note_missed(copy, epoch, rest_ms);
 }
 

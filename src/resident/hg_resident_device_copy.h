@@ -20,12 +20,13 @@
 #include "backend/device/hg_device_placement.h"
 
 /*
- * How long a replica is not sent again, in ms.  HG_GRAPH_OFFER_MS applies to a device that had no
- * memory for it.  HG_GRAPH_OFFER_FIRST_MS applies to a device that evicted it for others; the time
- * doubles, up to the former, each time the replica was there for less than HG_GRAPH_OFFER_MS.
+ * How long a replica is not sent again, in ms.  HG_REPLICA_RETRY_MS applies to a device that had no
+ * memory for it.  HG_REPLICA_FIRST_RETRY_MS applies to a device that evicted it for others; the
+ * time doubles, up to the former, each time the replica was there for less than
+ * HG_REPLICA_RETRY_MS.
  */
-#define HG_GRAPH_OFFER_MS (60 * 1000)
-#define HG_GRAPH_OFFER_FIRST_MS 1000
+#define HG_REPLICA_RETRY_MS (60 * 1000)
+#define HG_REPLICA_FIRST_RETRY_MS 1000
 
 /* Maximum number of columns of a graph's rows that devices have replicas of. */
 #define HG_GRAPH_DEVICE_COLUMNS 16

@@ -214,11 +214,11 @@ hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 }
 
 void
-hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs)
+hg_resident_graph_report_demand(const HgPinnedGraph *graph, const HgGraphNeeds *needs)
 {
 	/* what it is partitioned for already stays as it is */
 	if (!hg_resident_graph_is_too_large(graph))
-		hg_graph_wishes_tell(&hg_graph_version(graph->pointer)->wishes, needs);
+		hg_graph_wishes_store(&hg_graph_version(graph->pointer)->wishes, needs);
 }
 
 uint64

@@ -118,7 +118,7 @@ extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
  * Reports the device memory that a join needs which no device has answered.  This graph is the one
  * to partition if no device has that much memory (hg_resident_graph_needs.h).
  */
-extern void hg_resident_graph_tell_needs(const HgPinnedGraph *graph, const HgGraphNeeds *needs);
+extern void hg_resident_graph_report_demand(const HgPinnedGraph *graph, const HgGraphNeeds *needs);
 
 /* Returns the least device memory for a replica, in bytes. */
 extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);

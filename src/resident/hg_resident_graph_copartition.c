@@ -194,7 +194,7 @@ hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
 	if (copartition == NULL)
 		return hg_copartition_next(graph) < HG_MAX_COPARTITIONS &&
 			   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->copartition_at),
-										  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+										  GetCurrentTimestamp(), HG_REPLICA_RETRY_MS);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
 		due = (copartition->device_set & HG_DEVICE_BIT(device_no)) != 0 &&
 			  hg_device_copy_is_due(&copartition->copies[device_no], holders->epochs[device_no]);

@@ -26,14 +26,14 @@ hg_graph_wishes_init(HgGraphWishes *wishes)
 
 /* A reader that sees the numbers of two joins mixed soon sees the report of another join. */
 void
-hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs)
+hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphNeeds *needs)
 {
 	pg_atomic_write_u64(&wishes->partitioning, needs->partitioning);
 	pg_atomic_write_u64(&wishes->whole, needs->whole);
 }
 
 HgGraphNeeds
-hg_graph_wishes_told(HgGraphWishes *wishes)
+hg_graph_wishes_load(HgGraphWishes *wishes)
 {
 	return (HgGraphNeeds){.partitioning = pg_atomic_read_u64(&wishes->partitioning),
 						  .whole = pg_atomic_read_u64(&wishes->whole)};
@@ -43,7 +43,7 @@ hg_graph_wishes_told(HgGraphWishes *wishes)
 static uint64
 hg_graph_wishes_bytes(HgGraphWishes *wishes)
 {
-	const HgGraphNeeds needs = hg_graph_wishes_told(wishes);
+	const HgGraphNeeds needs = hg_graph_wishes_load(wishes);
 
 	return hg_graph_needs_each(&needs, 1);
 }
@@ -56,7 +56,7 @@ hg_graph_wishes_are_due(HgGraphWishes *wishes)
 	return bytes > pg_atomic_read_u64(&wishes->most_weighed) ||
 		   (bytes > 0 &&
 			TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&wishes->weighed_at),
-									   GetCurrentTimestamp(), HG_GRAPH_OFFER_MS));
+									   GetCurrentTimestamp(), HG_REPLICA_RETRY_MS));
 }
 
 void

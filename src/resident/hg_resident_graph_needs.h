@@ -46,12 +46,12 @@ typedef struct HgGraphWishes
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
 /* Store the needs of a join, and return the needs that were stored last. */
-extern void hg_graph_wishes_tell(HgGraphWishes *wishes, const HgGraphNeeds *needs);
-extern HgGraphNeeds hg_graph_wishes_told(HgGraphWishes *wishes);
+extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphNeeds *needs);
+extern HgGraphNeeds hg_graph_wishes_load(HgGraphWishes *wishes);
 
 /*
  * hg_graph_wishes_are_due returns true if a loader shall decide whether to partition the graph:
- * the needs have exceeded those it decided on before, or that was HG_GRAPH_OFFER_MS ago.
+ * the needs have exceeded those it decided on before, or that was HG_REPLICA_RETRY_MS ago.
  * hg_graph_wishes_set_weighed notes the decision against it.
  */
 extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);

@@ -95,7 +95,7 @@ hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set,
 	if (!DsaPointerIsValid(pointer))
 		return InvalidDsaPointer;
 	partitions = hg_graph_partitions_init(pointer, device_set, other->parts);
-	partitions->borrows = true;
+	partitions->shares_arrays = true;
 	partitions->words = other->words;
 	partitions->before = other->before;
 	partitions->bits = other->bits;
@@ -179,7 +179,7 @@ hg_graph_partitions_free(dsa_pointer pointer)
 		const HgGraphPartitions *partitions = hg_graph_partitions(pointer);
 		const dsa_pointer next = partitions->next;
 
-		if (!partitions->borrows)
+		if (!partitions->shares_arrays)
 			hg_graph_partitions_free_arrays(partitions);
 		hg_resident_free(pointer, partitions->bytes);
 		pointer = next;

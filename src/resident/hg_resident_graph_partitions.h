@@ -30,7 +30,7 @@
 typedef struct HgGraphPartitions
 {
 	dsa_pointer next;		/* next partitioning of the version; invalid: there is none */
-	bool borrows;			/* the arrays belong to another partitioning, which lives as long */
+	bool shares_arrays;		/* the arrays belong to another partitioning, which lives as long */
 	HgDeviceSet device_set; /* the first device of the set has partition 0, and so on */
 	uint32 count;			/* of partitions */
 	uint32 parts;

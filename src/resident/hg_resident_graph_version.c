@@ -48,7 +48,7 @@ hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key, const HgFla
 	pg_atomic_init_u64(&graph->used_at, 0);
 	graph->made_at = GetCurrentTimestamp();
 	graph->serial = hg_resident_serial();
-	pg_atomic_init_u32(&graph->offered, 0);
+	pg_atomic_init_u32(&graph->uploaded, 0);
 	pg_atomic_init_u32(&graph->homes, 0);
 	pg_atomic_init_u32(&graph->partitioning, 0);
 	pg_atomic_init_u32(&graph->too_large, 0);
@@ -149,7 +149,7 @@ hg_graph_version_forget_copies(HgResidentGraph *graph)
 {
 	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
 
-	if (pg_atomic_read_u32(&graph->offered) != 0)
+	if (pg_atomic_read_u32(&graph->uploaded) != 0)
 		hg_device_shared_forget(&name);
 }
 
@@ -181,9 +181,9 @@ hg_graph_version_retire(dsa_pointer pointer)
  */
 
 void
-hg_graph_version_offer(HgResidentGraph *graph)
+hg_graph_version_note_upload(HgResidentGraph *graph)
 {
-	pg_atomic_write_u32(&graph->offered, 1);
+	pg_atomic_write_u32(&graph->uploaded, 1);
 }
 
 HgDeviceSet
@@ -245,7 +245,7 @@ hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holde
 			others |= HG_DEVICE_BIT(device_no) & ~partitioning;
 	return partitioning != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->chosen_at),
-									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+									  GetCurrentTimestamp(), HG_REPLICA_RETRY_MS);
 }
 
 HgGraphPartitions *
@@ -343,7 +343,7 @@ hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHol
 		if ((partitioning & HG_DEVICE_BIT(device_no)) != 0 && holders->epochs[device_no] == 0)
 			return false;
 	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->partitioning_at),
-									  GetCurrentTimestamp(), HG_GRAPH_OFFER_MS);
+									  GetCurrentTimestamp(), HG_REPLICA_RETRY_MS);
 }
 
 bool
@@ -592,9 +592,9 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 void
 hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
-	const HgGraphNeeds needs = hg_graph_wishes_told(&other->wishes);
+	const HgGraphNeeds needs = hg_graph_wishes_load(&other->wishes);
 
-	hg_graph_wishes_tell(&graph->wishes, &needs);
+	hg_graph_wishes_store(&graph->wishes, &needs);
 	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&other->wishes.whole_at));
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
 	/* the devices for a version that is too large for one are chosen anew */

@@ -97,7 +97,7 @@ typedef struct HgResidentGraph
 	double made_ms;					  /* how long making it took */
 	bool merged;					  /* made from an older version and changed segments */
 	uint64 serial;					  /* names it on devices; no other version has it */
-	pg_atomic_uint32 offered;		  /* 1 once a device may have been sent any of it */
+	pg_atomic_uint32 uploaded;		  /* 1 once a device may have been sent any of it */
 	pg_atomic_uint32 homes;			  /* HgDeviceSet: homes of a large version */
 	pg_atomic_uint32 partitioning;	  /* HgDeviceSet over which it shall be partitioned; 0: none */
 	pg_atomic_uint32 too_large;		  /* 1: for a single device */
@@ -164,7 +164,7 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 }
 
 /* Notes that a version, or a column of it, is about to be sent to a device. */
-extern void hg_graph_version_offer(HgResidentGraph *graph);
+extern void hg_graph_version_note_upload(HgResidentGraph *graph);
 
 /* Returns the devices that shall have a replica of the whole version. */
 extern HgDeviceSet hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders);
@@ -200,7 +200,7 @@ extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
- * Returns true if a version that is too large has been partitioned for HG_GRAPH_OFFER_MS, and
+ * Returns true if a version that is too large has been partitioned for HG_REPLICA_RETRY_MS, and
  * there is a device process without a part in it.
  */
 extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders);

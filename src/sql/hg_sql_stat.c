@@ -121,7 +121,7 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 	hg_sql_row_set_count(row, JOIN_MEMORY_BYTES, record->memory_bytes);
 	hg_sql_row_set_count(row, JOIN_ENGINE_BYTES, job->peak_bytes);
 	hg_sql_row_set_count(row, JOIN_SPILLED_BYTES, record->spilled_bytes);
-	hg_sql_row_set_count(row, JOIN_SENT_ROWS, report->sent_rows);
+	hg_sql_row_set_count(row, JOIN_SENT_ROWS, report->uploaded_rows);
 	hg_sql_row_set_number(row, JOIN_START_MS, report->start_ms);
 	hg_sql_row_set_number(row, JOIN_SCAN_MS, record->scan_ms);
 	hg_sql_row_set_number(row, JOIN_TRANSFER_MS, job->phase_ms[HG_PHASE_TRANSFER]);

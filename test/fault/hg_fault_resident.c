@@ -456,16 +456,16 @@ __wrap_hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 HgMatcher *
 __wrap_hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeySet *inner)
 {
-	HgMatcherSpec lent = *spec;
+	HgMatcherSpec spec_copy = *spec;
 	HgParticipantsSpec *participants = palloc0(sizeof(HgParticipantsSpec));
 	HgMatcher *matcher;
 
 	if (spec->participants != NULL)
 	{
 		*participants = *spec->participants;
-		lent.participants = participants;
+		spec_copy.participants = participants;
 	}
-	matcher = __real_hg_matcher_create(&lent, outer, inner);
+	matcher = __real_hg_matcher_create(&spec_copy, outer, inner);
 	memset(participants, 0x7f, sizeof(HgParticipantsSpec));
 	pfree(participants);
 	return matcher;

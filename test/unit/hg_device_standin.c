@@ -71,7 +71,7 @@
 #include "../../src/engine/table/hg_table_cpu.h"
 #include "hg_host_exchange.h"
 #include "hg_host_replica.h"
-#include "hg_host_offer.h"
+#include "hg_host_window.h"
 #include "hg_lies.h"
 #include "hg_standin_memory.h"
 #include "hg_standin_wait.h"
@@ -164,9 +164,9 @@ typedef struct StandinJob
 	HgEngine *engine;
 	HgJob *job;
 	HgHost host; /* its arg is this struct */
-	const HgHost *lender;
+	const HgHost *caller_host;
 	StoredKeys *stored; /* the last ones first */
-	HgHostOffer offers[2];
+	HgHostWindow windows[2];
 	HgHostReduce reduce; /* has the spec */
 	HgTableTrial trial;	 /* where the spec has one */
 	bool has_table;
@@ -175,13 +175,13 @@ typedef struct StandinJob
 static void *
 device_alloc(void *arg, size_t bytes)
 {
-	return hg_standin_memory_alloc(((StandinJob *) arg)->lender, bytes);
+	return hg_standin_memory_alloc(((StandinJob *) arg)->caller_host, bytes);
 }
 
 static void
 device_free(void *arg, void *ptr, size_t bytes)
 {
-	hg_standin_memory_free(((StandinJob *) arg)->lender, ptr, bytes);
+	hg_standin_memory_free(((StandinJob *) arg)->caller_host, ptr, bytes);
 }
 
 /* The same for kept graphs, which are no job's. */
@@ -206,9 +206,9 @@ static const HgHost owner = {.alloc = owner_alloc, .free = owner_free};
 static bool
 device_cancelled(void *arg)
 {
-	const HgHost *lender = ((StandinJob *) arg)->lender;
+	const HgHost *caller_host = ((StandinJob *) arg)->caller_host;
 
-	return lender->cancelled(lender->arg);
+	return caller_host->cancelled(caller_host->arg);
 }
 
 /* Is a job the business of the engine that has its columns, too? */
@@ -238,7 +238,7 @@ dawdle_and_meet(const HgHost *host, const char *name, HgError *error)
 static const HgHost *
 host_of(const HgJob *job)
 {
-	return ((const StandinJob *) job)->lender;
+	return ((const StandinJob *) job)->caller_host;
 }
 
 /* What runs out of memory is the device. */
@@ -303,7 +303,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.free = device_free;
 	job->host.cancelled = device_cancelled;
 	job->host.arg = job;
-	job->lender = host;
+	job->caller_host = host;
 	hg_host_reduce_init(&job->reduce, spec);
 	/* an engine that keeps graphs has columns too */
 	if (!has_replica(spec))
@@ -575,7 +575,7 @@ standin_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count,
 /* Pages that were brought, in memory of the device that was lent for them alone. */
 typedef struct StandinPages
 {
-	StandinJob lent; /* a host's, and no job */
+	StandinJob account; /* a host's, and no job */
 	HgBroughtPages *inside;
 } StandinPages;
 
@@ -593,14 +593,14 @@ standin_bring_pages(HgJob *job, const HgHost *host, HgSide side, const void *pag
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
 		return HG_OK;
-	made->lent.lender = host;
-	made->lent.host = (HgHost){.alloc = device_alloc,
+	made->account.caller_host = host;
+	made->account.host = (HgHost){.alloc = device_alloc,
 							   .free = device_free,
 							   .cancelled = device_cancelled,
-							   .arg = &made->lent};
+							   .arg = &made->account};
 	status = dawdle_and_meet(host, "HG_STANDIN_BRING_MS", error);
 	if (status == HG_OK)
-		status = inner->bring_pages(inside(job), &made->lent.host, side, pages, count,
+		status = inner->bring_pages(inside(job), &made->account.host, side, pages, count,
 									&made->inside, error);
 	if (made->inside != NULL)
 		*brought = (HgBroughtPages *) made;
@@ -693,7 +693,7 @@ standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *err
 	HgStatus status = engine_of(job)->expect(inside(job), side, exchange, error);
 
 	if (status == HG_OK)
-		hg_host_offer_expect(&((StandinJob *) job)->offers[side], &((StandinJob *) job)->reduce.job,
+		hg_host_window_expect(&((StandinJob *) job)->windows[side], &((StandinJob *) job)->reduce.job,
 							 side, exchange);
 	return answer(status, error);
 }
@@ -716,31 +716,31 @@ standin_put_rows(HgJob *job, HgSide side, const HgExchangeRows *rows, HgError *e
 
 /* Offer memory that is the device's, where it has as much. */
 static HgStatus
-standin_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
+standin_window(HgJob *handle, HgSide side, HgPeerWindow *made, HgError *error)
 {
-	HgHostOffer *offer = &((StandinJob *) handle)->offers[side];
+	HgHostWindow *window = &((StandinJob *) handle)->windows[side];
 	HgStatus status;
 
-	if (offer->memory != NULL || switch_value("HG_STANDIN_NO_OFFER") != 0 ||
-		!hg_standin_memory_hold(offer->head.bytes))
+	if (window->memory != NULL || switch_value("HG_STANDIN_NO_OFFER") != 0 ||
+		!hg_standin_memory_hold(window->head.bytes))
 		return hg_error_set(error, HG_INVALID, NULL, "there is no memory to be offered");
-	status = hg_host_offer_make(offer, made, error);
+	status = hg_host_window_make(window, made, error);
 	if (status != HG_OK)
-		hg_standin_memory_let_go(offer->head.bytes);
+		hg_standin_memory_let_go(window->head.bytes);
 	return status;
 }
 
 /* No more is to come to what was offered for a side, if it was. */
 static void
-end_offer(StandinJob *job, int side)
+end_window(StandinJob *job, int side)
 {
-	if (job->offers[side].memory != NULL)
-		hg_standin_memory_let_go(job->offers[side].head.bytes);
-	hg_host_offer_free(&job->offers[side]);
+	if (job->windows[side].memory != NULL)
+		hg_standin_memory_let_go(job->windows[side].head.bytes);
+	hg_host_window_free(&job->windows[side]);
 }
 
 static HgStatus
-standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error)
+standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow *window, HgError *error)
 {
 	StandinJob *job = (StandinJob *) handle;
 	const char *how = is_faulty() ? getenv("HG_STANDIN_SENDS") : NULL;
@@ -748,8 +748,8 @@ standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *off
 
 	if (status != HG_OK)
 		return status;
-	return answer(hg_host_offer_send(&job->offers[side], engine_of(handle), inside(handle),
-									 &job->reduce, side, shard, offer, hg_host_send_fault(how),
+	return answer(hg_host_window_send(&job->windows[side], engine_of(handle), inside(handle),
+									 &job->reduce, side, shard, window, hg_host_send_fault(how),
 									 error),
 				  error);
 }
@@ -771,13 +771,13 @@ standin_arrived(HgJob *handle, HgSide side, HgError *error)
 	HgStatus status;
 
 	/* what was offered is the device's until the rows have memory of their own */
-	status = hg_host_offer_take(&job->offers[side], engine_of(handle), inside(handle), &job->reduce,
+	status = hg_host_window_take(&job->windows[side], engine_of(handle), inside(handle), &job->reduce,
 								side, error);
-	end_offer(job, side);
+	end_window(job, side);
 	if (status == HG_OK)
 		status = engine_of(handle)->arrived(inside(handle), side, error);
 	if (status == HG_OK)
-		job->offers[side].exchange.shards = 0;
+		job->windows[side].exchange.shards = 0;
 	return answer(status, error);
 }
 
@@ -796,7 +796,7 @@ standin_close(HgJob *handle)
 		pause();
 	job->engine->close(job->job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		end_offer(job, side);
+		end_window(job, side);
 	hg_host_reduce_free(&job->reduce);
 	while (job->stored != NULL)
 	{
@@ -840,7 +840,7 @@ static HgEngine engine = {
 	.take_rows = standin_take_rows,
 	.put_rows = standin_put_rows,
 	.arrived = standin_arrived,
-	.offer = standin_offer,
+	.window = standin_window,
 	.send_rows = standin_send_rows,
 	.sent = standin_sent,
 };
@@ -913,8 +913,8 @@ standin_job_bytes(const HgJobSpec *spec)
 static void
 standin_measure_use(void)
 {
-	const long long told = is_faulty() ? switch_file("HG_STANDIN_NEIGHBOURS") : -1;
-	const uint64_t neighbours = told >= 0 && (uint64_t) told <= budget ? (uint64_t) told : 0;
+	const long long measured = is_faulty() ? switch_file("HG_STANDIN_NEIGHBOURS") : -1;
+	const uint64_t neighbours = measured >= 0 && (uint64_t) measured <= budget ? (uint64_t) measured : 0;
 
 	hg_standin_memory_allow(budget - neighbours);
 }

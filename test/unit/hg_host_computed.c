@@ -129,8 +129,8 @@ hg_host_computed_run(HgHostComputed *computed, HgSide side, const HgFlatGraph *g
 		}
 		if (status != HG_OK)
 			return status;
-		hg_host_reduce_borrow(reduce, side, column, &computed->columns[column], NULL,
-							  computed->columns[column].shape.stride);
+		hg_host_reduce_set_external(reduce, side, column, &computed->columns[column], NULL,
+									computed->columns[column].shape.stride);
 	}
 	return HG_OK;
 }

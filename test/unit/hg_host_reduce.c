@@ -119,8 +119,8 @@ hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const 
 }
 
 void
-hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
-					  const HgHostColumn *replica, const uint32_t *found, uint32_t stride)
+hg_host_reduce_set_external(HgHostReduce *reduce, HgSide side, uint32_t column,
+							const HgHostColumn *replica, const uint32_t *found, uint32_t stride)
 {
 	reduce->replica[side][column] = replica;
 	reduce->found[side][column] = found;

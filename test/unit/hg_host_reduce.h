@@ -71,9 +71,9 @@ extern "C"
 	 * found: found maps the side's ordinals, by stride, to those of the replica.  Both must stay
 	 * while the columns are used.
 	 */
-	extern void hg_host_reduce_borrow(HgHostReduce *reduce, HgSide side, uint32_t column,
-									  const HgHostColumn *replica, const uint32_t *found,
-									  uint32_t stride);
+	extern void hg_host_reduce_set_external(HgHostReduce *reduce, HgSide side, uint32_t column,
+											const HgHostColumn *replica, const uint32_t *found,
+											uint32_t stride);
 
 	/* Sets *bits to the value of a row in a column.  Returns true if it is NULL. */
 	extern bool hg_host_reduce_value(const HgHostReduce *reduce, uint32_t side, uint32_t column,

@@ -687,7 +687,7 @@ build_replica_side(ReplicaJob *job, HgSide which, HgError *error)
 	if (status != HG_OK)
 		return status;
 	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
-		hg_host_reduce_borrow(
+		hg_host_reduce_set_external(
 			&job->reduce, which, i, side->columns[i],
 			side->found_by[i] == 0 ? NULL : lookups->lookups[side->found_by[i] - 1].ordinals,
 			lookups->stride);

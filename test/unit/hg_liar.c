@@ -365,7 +365,7 @@ tell(Liar *liar, const HgWireMessage *message, HgWireReply *reply)
 			liar->stats.rows[request->side] -= liar->lie == LIE_ARRIVED_FEWER;
 			liar->stats.sent += liar->lie == LIE_EXCHANGED;
 			break;
-		case HG_WIRE_OFFER:
+		case HG_WIRE_PEER_WINDOW:
 		case HG_WIRE_SEND_ROWS:
 			reply->error.status = liar->lie == LIE_NONE ? HG_OK : HG_INVALID;
 			break;

@@ -13,7 +13,7 @@
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_shape.h"
-#include "hg_host_offer.h"
+#include "hg_host_window.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct Copy
 typedef struct SmallJob
 {
 	HgHost host; /* lent to that engine; its arg is this struct */
-	const HgHost *lender;
+	const HgHost *caller_host;
 	HgEngine *engine; /* the CPU's, or of shards */
 	HgJob *job;
 	HgHostReduce reduce; /* has the spec */
@@ -41,11 +41,11 @@ typedef struct SmallJob
 	uint64_t outer_rows;
 	bool delivered; /* the stream has begun */
 	Copy *copies;
-	HgHostOffer offers[2]; /* by HgSide */
+	HgHostWindow windows[2]; /* by HgSide */
 } SmallJob;
 
 static uint64_t device_bytes;
-static bool are_offered; /* memory of shards */
+static bool has_windows; /* memory of shards */
 static HgHostSendFault fault;
 static uint64_t most_outer_rows[HG_SMALL_STAGES];
 static uint64_t held; /* by all jobs */
@@ -109,11 +109,11 @@ small_free(void *arg, void *ptr, size_t bytes)
 
 /* What was offered for a side, if it was, is not needed any more. */
 static void
-end_offer(SmallJob *job, int side)
+end_window(SmallJob *job, int side)
 {
-	if (job->offers[side].memory != NULL)
-		let_go(job, job->offers[side].head.bytes);
-	hg_host_offer_free(&job->offers[side]);
+	if (job->windows[side].memory != NULL)
+		let_go(job, job->windows[side].head.bytes);
+	hg_host_window_free(&job->windows[side]);
 }
 
 static bool
@@ -121,7 +121,7 @@ small_cancelled(void *arg)
 {
 	SmallJob *job = arg;
 
-	return job->lender->cancelled(job->lender->arg);
+	return job->caller_host->cancelled(job->caller_host->arg);
 }
 
 /* Is a job with so many outer rows to be refused at a stage? */
@@ -161,7 +161,7 @@ small_close(HgJob *handle)
 		job->copies = next;
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		end_offer(job, side);
+		end_window(job, side);
 	hg_host_reduce_free(&job->reduce);
 	free(job);
 	open_jobs--;
@@ -187,7 +187,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.free = small_free;
 	job->host.cancelled = small_cancelled;
 	job->host.arg = job;
-	job->lender = host;
+	job->caller_host = host;
 	job->engine = spec->shards != 0 ? hg_host_exchange() : hg_cpu_engine();
 	hg_host_reduce_init(&job->reduce, spec);
 	job->limit = spec->memory_limit;
@@ -384,32 +384,33 @@ small_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *er
 	HgStatus status = job->engine->expect(job->job, side, exchange, error);
 
 	if (status == HG_OK)
-		hg_host_offer_expect(&job->offers[side], &job->reduce.job, side, exchange);
+		hg_host_window_expect(&job->windows[side], &job->reduce.job, side, exchange);
 	return answer(job, status, error);
 }
 
 static HgStatus
-small_offer(HgJob *handle, HgSide side, HgOffer *made, HgError *error)
+small_window(HgJob *handle, HgSide side, HgPeerWindow *made, HgError *error)
 {
 	SmallJob *job = job_of(handle);
-	HgHostOffer *offer = &job->offers[side];
+	HgHostWindow *window = &job->windows[side];
 	HgStatus status;
 
-	if (!are_offered || !fits(job, offer->head.bytes))
+	if (!has_windows || !fits(job, window->head.bytes))
 		return hg_error_set(error, HG_INVALID, NULL, "there is no memory to be offered");
-	status = hg_host_offer_make(offer, made, error);
+	status = hg_host_window_make(window, made, error);
 	if (status == HG_OK)
-		hold(job, offer->head.bytes);
+		hold(job, window->head.bytes);
 	return status;
 }
 
 static HgStatus
-small_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error)
+small_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow *window,
+				HgError *error)
 {
 	SmallJob *job = job_of(handle);
 
-	return hg_host_offer_send(&job->offers[side], job->engine, job->job, &job->reduce, side, shard,
-							  offer, fault, error);
+	return hg_host_window_send(&job->windows[side], job->engine, job->job, &job->reduce, side,
+							   shard, window, fault, error);
 }
 
 /* They are there when send_rows has returned. */
@@ -443,13 +444,13 @@ small_arrived(HgJob *handle, HgSide side, HgError *error)
 {
 	SmallJob *job = job_of(handle);
 	HgStatus status =
-		hg_host_offer_take(&job->offers[side], job->engine, job->job, &job->reduce, side, error);
+		hg_host_window_take(&job->windows[side], job->engine, job->job, &job->reduce, side, error);
 
-	end_offer(job, side);
+	end_window(job, side);
 	if (status == HG_OK)
 		status = job->engine->arrived(job->job, side, error);
 	if (status == HG_OK)
-		job->offers[side].exchange.shards = 0;
+		job->windows[side].exchange.shards = 0;
 	return status;
 }
 
@@ -483,7 +484,7 @@ hg_small_device(uint64_t bytes, bool by_itself)
 		.take_rows = small_take_rows,
 		.put_rows = small_put_rows,
 		.arrived = small_arrived,
-		.offer = small_offer,
+		.window = small_window,
 		.send_rows = small_send_rows,
 		.sent = small_sent,
 	};
@@ -500,9 +501,9 @@ hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows)
 }
 
 void
-hg_small_device_offer(bool offers, HgHostSendFault how)
+hg_small_device_set_windows(bool windows, HgHostSendFault how)
 {
-	are_offered = offers;
+	has_windows = windows;
 	fault = how;
 }
 

@@ -12,7 +12,7 @@
 #ifndef HG_SMALL_DEVICE_H
 #define HG_SMALL_DEVICE_H
 
-#include "hg_host_offer.h"
+#include "hg_host_window.h"
 
 /* Calls that can fail for lack of memory. */
 typedef enum HgSmallStage
@@ -42,7 +42,7 @@ extern void hg_small_device_refuse(HgSmallStage stage, uint64_t outer_rows);
  * With offers, shards of a join offer peer windows if memory allows, and send their rows to those
  * of others, with a fault.  Without, they do neither.
  */
-extern void hg_small_device_offer(bool offers, HgHostSendFault fault);
+extern void hg_small_device_set_windows(bool windows, HgHostSendFault fault);
 
 /* Return the jobs that are open, and those opened since the program began. */
 extern int hg_small_device_open_jobs(void);

@@ -46,10 +46,10 @@ hg_standin_memory_let_go(uint64_t bytes)
 }
 
 void *
-hg_standin_memory_alloc(const HgHost *lender, size_t bytes)
+hg_standin_memory_alloc(const HgHost *host, size_t bytes)
 {
 	const bool fits = hg_standin_memory_hold(bytes);
-	void *ptr = fits ? lender->alloc(lender->arg, bytes) : NULL;
+	void *ptr = fits ? host->alloc(host->arg, bytes) : NULL;
 
 	if (fits && ptr == NULL)
 		hg_standin_memory_let_go(bytes);
@@ -57,9 +57,9 @@ hg_standin_memory_alloc(const HgHost *lender, size_t bytes)
 }
 
 void
-hg_standin_memory_free(const HgHost *lender, void *ptr, size_t bytes)
+hg_standin_memory_free(const HgHost *host, void *ptr, size_t bytes)
 {
-	lender->free(lender->arg, ptr, bytes);
+	host->free(host->arg, ptr, bytes);
 	hg_standin_memory_let_go(bytes);
 }
 

@@ -27,8 +27,8 @@ extern void hg_standin_memory_let_go(uint64_t bytes);
  * alloc allocates memory of a host, and holds its bytes; NULL if the budget or the host has none.
  * free does the reverse.
  */
-extern void *hg_standin_memory_alloc(const HgHost *lender, size_t bytes);
-extern void hg_standin_memory_free(const HgHost *lender, void *ptr, size_t bytes);
+extern void *hg_standin_memory_alloc(const HgHost *host, size_t bytes);
+extern void hg_standin_memory_free(const HgHost *host, void *ptr, size_t bytes);
 
 /* Sets the budget, the bytes held, and the most that were held. */
 extern void hg_standin_memory_use(HgMemoryUse *use);

@@ -12,7 +12,7 @@
  */
 #include "test_cuda_sharded.h"
 
-#include "../../src/engine/hg_offer.h"
+#include "../../src/engine/hg_peer_window.h"
 #include "../../src/engine/hg_sharded.h"
 #include "hg_tap.h"
 #include "test_data.h"
@@ -160,15 +160,15 @@ test_refused(HgEngine *engine)
 
 /* What is no offer, or not this one, is not written to; what is sent to one that is, is there. */
 static void
-test_offers(HgEngine *engine)
+test_windows(HgEngine *engine)
 {
 	uint32_t keys[ROWS];
 	uint32_t numbers[ROWS];
 	uint32_t values[ROWS];
 	HgExchangeRows rows = {.keys = keys, .numbers = numbers, .values = {values}, .capacity = ROWS};
 	HgExchange exchange;
-	HgOffer offer;
-	HgOffer forged[4];
+	HgPeerWindow window;
+	HgPeerWindow forged[4];
 	HgJob *jobs[2];
 	HgError error;
 	HgStatus status;
@@ -187,7 +187,7 @@ test_offers(HgEngine *engine)
 	exchange = (HgExchange){.shards = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
 	for (int shard = 1; shard < HG_MAX_SHARDS; shard++)
 		exchange.ends[shard] = HG_EXCHANGE_PARTS;
-	good = engine->offer(jobs[0], HG_OUTER, &offer, &error) == HG_INVALID;
+	good = engine->window(jobs[0], HG_OUTER, &window, &error) == HG_INVALID;
 	for (uint32_t self = 0; self < 2 && good; self++)
 	{
 		exchange.self = self;
@@ -203,7 +203,7 @@ test_offers(HgEngine *engine)
 		good = engine->expect(jobs[self], HG_OUTER, &exchange, &error) == HG_OK;
 	}
 	hg_tap_ok(good, "... and expect those of each other");
-	status = engine->offer(jobs[0], HG_OUTER, &offer, &error);
+	status = engine->window(jobs[0], HG_OUTER, &window, &error);
 	if (status != HG_OK)
 	{
 		if (status == HG_INVALID)
@@ -215,28 +215,28 @@ test_offers(HgEngine *engine)
 		return;
 	}
 	for (int i = 0; i < 4; i++)
-		forged[i] = offer;
+		forged[i] = window;
 	forged[0].token[0]++;
 	forged[1].bytes += UINT64_C(1) << 30;
 	forged[2].bytes--;
 	forged[3].memory = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int i = 0; i < 4; i++)
 		good = good && engine->send_rows(jobs[1], HG_OUTER, 0, &forged[i], &error) == HG_INVALID;
-	good = good && engine->send_rows(jobs[1], HG_OUTER, 1, &offer, &error) == HG_INVALID;
-	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &offer, &error) == HG_INVALID;
-	good = good && engine->offer(jobs[0], HG_OUTER, &forged[0], &error) == HG_INVALID;
+	good = good && engine->send_rows(jobs[1], HG_OUTER, 1, &window, &error) == HG_INVALID;
+	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &window, &error) == HG_INVALID;
+	good = good && engine->window(jobs[0], HG_OUTER, &forged[0], &error) == HG_INVALID;
 	close(forged[3].memory);
 	hg_tap_ok(good, "an offer is made once, and forged ones are refused");
 
-	good = engine->send_rows(jobs[1], HG_OUTER, 0, &offer, &error) == HG_OK &&
+	good = engine->send_rows(jobs[1], HG_OUTER, 0, &window, &error) == HG_OK &&
 		   engine->sent(jobs[1], HG_OUTER, &error) == HG_OK &&
 		   engine->take_rows(jobs[1], HG_OUTER, 0, &rows, &error) == HG_OK && rows.count == 0;
-	close(offer.memory);
-	good = good && engine->offer(jobs[1], HG_OUTER, &offer, &error) == HG_OK;
+	close(window.memory);
+	good = good && engine->window(jobs[1], HG_OUTER, &window, &error) == HG_OK;
 	engine->close(jobs[1]);
-	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &offer, &error) == HG_OK &&
+	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &window, &error) == HG_OK &&
 		   engine->sent(jobs[0], HG_OUTER, &error) == HG_OK;
-	close(offer.memory);
+	close(window.memory);
 	hg_tap_ok(good, "... what is sent to a job that is closed does no harm");
 	hg_tap_ok(engine->arrived(jobs[0], HG_OUTER, &error) == HG_OK,
 			  "... and what is sent to one that is open is there");
@@ -273,7 +273,7 @@ void
 test_cuda_sharded(HgEngine *engine)
 {
 	test_refused(engine);
-	test_offers(engine);
+	test_windows(engine);
 	for (uint32_t shards = 2; shards <= 4; shards++)
 		test_sent(engine, shards);
 	for (uint32_t shards = 2; shards <= 3; shards++)

@@ -12,7 +12,7 @@
  */
 #define _GNU_SOURCE /* memfd_create */
 
-#include "../../src/engine/hg_offer.h"
+#include "../../src/engine/hg_peer_window.h"
 #include "../../src/engine/hg_sharded.h"
 #include "hg_small_device.h"
 #include "hg_tap.h"
@@ -276,43 +276,43 @@ by_hand_expect(ByHand *two)
 
 /* What comes out of the order is refused, and an offer is of one side and one shard. */
 static void
-test_offer_order(void)
+test_window_order(void)
 {
 	ByHand two;
 	HgError *error = &two.error;
-	HgOffer offers[2];
+	HgPeerWindow windows[2];
 	bool good = by_hand_open(&two);
 	HgJob **jobs = two.jobs;
 
-	hg_small_device_offer(true, HG_SEND_WELL);
-	good = good && device->offer(jobs[0], HG_OUTER, &offers[0], error) == HG_INVALID;
-	memset(offers, 0, sizeof(offers));
-	offers[0].memory = -1;
-	good = good && device->send_rows(jobs[1], HG_OUTER, 0, &offers[0], error) == HG_INVALID;
+	hg_small_device_set_windows(true, HG_SEND_WELL);
+	good = good && device->window(jobs[0], HG_OUTER, &windows[0], error) == HG_INVALID;
+	memset(windows, 0, sizeof(windows));
+	windows[0].memory = -1;
+	good = good && device->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_INVALID;
 	good = good && by_hand_expect(&two);
 	for (int to = 0; to < 2; to++)
-		good = good && device->offer(jobs[to], HG_OUTER, &offers[to], error) == HG_OK;
-	good = good && device->offer(jobs[0], HG_OUTER, &(HgOffer){0}, error) == HG_INVALID;
-	good = good && device->offer(jobs[0], HG_INNER, &(HgOffer){0}, error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_OUTER, 0, &offers[1], error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_OUTER, 2, &offers[1], error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_OUTER, 1, &offers[0], error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_INNER, 1, &offers[1], error) == HG_INVALID;
+		good = good && device->window(jobs[to], HG_OUTER, &windows[to], error) == HG_OK;
+	good = good && device->window(jobs[0], HG_OUTER, &(HgPeerWindow){0}, error) == HG_INVALID;
+	good = good && device->window(jobs[0], HG_INNER, &(HgPeerWindow){0}, error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_OUTER, 0, &windows[1], error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_OUTER, 2, &windows[1], error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_OUTER, 1, &windows[0], error) == HG_INVALID;
+	good = good && device->send_rows(jobs[0], HG_INNER, 1, &windows[1], error) == HG_INVALID;
 	good = good && device->arrived(jobs[1], HG_OUTER, error) == HG_INVALID;
 	hg_tap_ok(good, "offers: what comes out of the order is refused");
 
 	/* what was offered to the second is there no more, as it was said that all had come */
-	good = device->send_rows(jobs[1], HG_OUTER, 0, &offers[0], error) == HG_OK &&
+	good = device->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_OK &&
 		   device->sent(jobs[1], HG_OUTER, error) == HG_OK &&
 		   device->take_rows(jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
 		   two.rows.count == 0 &&
-		   device->send_rows(jobs[1], HG_OUTER, 0, &offers[0], error) == HG_INVALID;
+		   device->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_INVALID;
 	good = good && device->arrived(jobs[0], HG_OUTER, error) == HG_OK;
 	good = good && device->take_rows(jobs[0], HG_OUTER, 1, &two.rows, error) == HG_INVALID;
 	hg_tap_ok(good, "offers: rows that were sent are there, and are not to be taken again");
 	by_hand_close(&two);
 	for (int to = 0; to < 2; to++)
-		close(offers[to].memory);
+		close(windows[to].memory);
 	hg_tap_ok(hg_small_device_open_jobs() == 0, "offers: ... and nothing is left of it");
 }
 
@@ -334,55 +334,55 @@ test_forged(void)
 {
 	ByHand two;
 	HgError *error = &two.error;
-	HgOffer offer;
-	HgOffer forged[6];
+	HgPeerWindow window;
+	HgPeerWindow forged[6];
 	bool good = by_hand_open(&two) && by_hand_expect(&two);
 	unsigned char *empty;
 
-	hg_small_device_offer(true, HG_SEND_WELL);
-	good = good && device->offer(two.jobs[0], HG_OUTER, &offer, error) == HG_OK;
+	hg_small_device_set_windows(true, HG_SEND_WELL);
+	good = good && device->window(two.jobs[0], HG_OUTER, &window, error) == HG_OK;
 	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
-		forged[i] = offer;
+		forged[i] = window;
 	forged[0].token[1]++;
-	forged[1].bytes += HG_OFFER_ROWS;
-	forged[2].bytes = HG_OFFER_ROWS;
+	forged[1].bytes += HG_PEER_WINDOW_ROWS;
+	forged[2].bytes = HG_PEER_WINDOW_ROWS;
 	forged[3].memory = open("/dev/null", O_RDWR | O_CLOEXEC);
-	forged[4].memory = make_file(offer.bytes, false);
-	forged[5].memory = make_file(offer.bytes, true);
+	forged[4].memory = make_file(window.bytes, false);
+	forged[5].memory = make_file(window.bytes, true);
 	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
 		good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &forged[i], error) == HG_INVALID;
-	empty = mmap(NULL, (size_t) offer.bytes, PROT_READ, MAP_SHARED, forged[5].memory, 0);
-	for (uint64_t i = 0; i < offer.bytes; i++)
+	empty = mmap(NULL, (size_t) window.bytes, PROT_READ, MAP_SHARED, forged[5].memory, 0);
+	for (uint64_t i = 0; i < window.bytes; i++)
 		good = good && empty[i] == 0;
-	munmap(empty, (size_t) offer.bytes);
+	munmap(empty, (size_t) window.bytes);
 	hg_tap_ok(good, "offers: forged ones are refused, and nothing is written there");
 
 	good = device->take_rows(two.jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
 		   two.rows.count == hg_exchange_rows_of(two.tallies[1], two.exchange.ends, 0) &&
 		   device->put_rows(two.jobs[0], HG_OUTER, &two.rows, error) == HG_OK &&
-		   device->send_rows(two.jobs[1], HG_OUTER, 0, &offer, error) == HG_INVALID &&
+		   device->send_rows(two.jobs[1], HG_OUTER, 0, &window, error) == HG_INVALID &&
 		   device->arrived(two.jobs[0], HG_OUTER, error) == HG_OK;
 	hg_tap_ok(good, "offers: ... and the rows go another way");
 	by_hand_close(&two);
 	for (int i = 3; i < 6; i++)
 		close(forged[i].memory);
-	close(offer.memory);
+	close(window.memory);
 }
 
 /* Who offered it is closed before rows are sent there: that is no one's harm. */
 static void
-test_offer_of_closed(void)
+test_window_of_closed(void)
 {
 	ByHand two;
-	HgOffer offer;
+	HgPeerWindow window;
 	bool good = by_hand_open(&two) && by_hand_expect(&two);
 
-	hg_small_device_offer(true, HG_SEND_WELL);
-	good = good && device->offer(two.jobs[0], HG_OUTER, &offer, &two.error) == HG_OK;
+	hg_small_device_set_windows(true, HG_SEND_WELL);
+	good = good && device->window(two.jobs[0], HG_OUTER, &window, &two.error) == HG_OK;
 	device->close(two.jobs[0]);
-	good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &offer, &two.error) == HG_OK &&
+	good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &window, &two.error) == HG_OK &&
 		   device->sent(two.jobs[1], HG_OUTER, &two.error) == HG_OK;
-	close(offer.memory);
+	close(window.memory);
 	device->close(two.jobs[1]);
 	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
 			  "offers: to send rows to a job that is closed does no harm");
@@ -398,7 +398,7 @@ find_device(void *arg, uint32_t shard)
 
 /* A job over so many devices, which send rows so; how many did, of how many? */
 static HgStatus
-run_sending(uint32_t shards, bool offers, HgHostSendFault fault, HgJobStats *stats, bool *right)
+run_sending(uint32_t shards, bool windows, HgHostSendFault fault, HgJobStats *stats, bool *right)
 {
 	HgSharded sharded;
 	TestData data;
@@ -409,7 +409,7 @@ run_sending(uint32_t shards, bool offers, HgHostSendFault fault, HgJobStats *sta
 
 	device = hg_small_device(0, false);
 	hg_sharded_init(&sharded, "wide", shards, 100, find_device, NULL);
-	hg_small_device_offer(offers, fault);
+	hg_small_device_set_windows(windows, fault);
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 20000, 10000);
 	run.spec.key_width = 8;
 	run.spec.device = -1;
@@ -450,9 +450,9 @@ main(void)
 	test_choose();
 	test_check();
 	test_order();
-	test_offer_order();
+	test_window_order();
 	test_forged();
-	test_offer_of_closed();
+	test_window_of_closed();
 	for (uint32_t shards = 2; shards <= HG_MAX_SHARDS; shards *= 2)
 		test_sending(shards);
 	return hg_tap_done();

@@ -144,7 +144,7 @@ ask_shard(HgEngine *engine, const HgHost *host)
 	uint32_t rows[2][2 * LIAR_ROWS];
 	HgExchangeRows taken = {.keys = rows[0], .numbers = rows[1], .capacity = 2};
 	HgMatches matches = {.outer = rows[0], .inner = rows[1], .capacity = 2 * LIAR_ROWS};
-	HgOffer offer;
+	HgPeerWindow window;
 	HgStatus status;
 	bool right = true;
 	HgJob *job;
@@ -162,7 +162,7 @@ ask_shard(HgEngine *engine, const HgHost *host)
 			status = engine->expect(job, (HgSide) side, &exchange, NULL);
 		/* an offer without a descriptor is none, and no lie */
 		right = right &&
-				(status != HG_OK || (engine->offer(job, (HgSide) side, &offer, NULL) != HG_OK &&
+				(status != HG_OK || (engine->window(job, (HgSide) side, &window, NULL) != HG_OK &&
 									 engine->sent(job, (HgSide) side, NULL) != HG_OK));
 		if (status == HG_OK)
 			status = engine->take_rows(job, (HgSide) side, 1, &taken, NULL);

@@ -233,7 +233,7 @@ draw_qual(Writer *writer, HgPageQual *qual, uint32_t number, uint32_t attribute)
 
 /* Say what of the table is wanted. */
 static void
-tell_wanted(Writer *writer)
+describe_columns(Writer *writer)
 {
 	HgPageSpec *spec = &writer->side->pages.spec;
 
@@ -475,7 +475,7 @@ lay_out(Writer *writer)
 	if (!form->plain)
 		add_fillers(writer);
 	shuffle_attributes(writer);
-	tell_wanted(writer);
+	describe_columns(writer);
 	choose_missing(writer);
 }
 

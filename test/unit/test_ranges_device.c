@@ -183,7 +183,7 @@ test_overlap(void)
 
 		watched_file = test_new_file();
 		jobs_opened = 0;
-		test_start_server_told(&server, "HG_STANDIN_BUILD_WHILE", watched_file);
+		test_start_server_env(&server, "HG_STANDIN_BUILD_WHILE", watched_file);
 		client = test_start_client(&server);
 		hg_ranges_init(&ranges, "ranges", watched_engine_of, client);
 		hg_tap_ok(run_slices(&ranges.engine, test_host_plain(), &data, stream == 1, &stats,
@@ -250,7 +250,7 @@ test_cancel(void)
 	TestTimeoutHost impatient;
 	double started;
 
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "60000");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "60000");
 	client = test_start_client(&server);
 	hg_ranges_init(&ranges, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
@@ -280,7 +280,7 @@ test_death(void)
 	uint64_t matches;
 	int status;
 
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "300");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "300");
 	client = test_start_client(&server);
 	hg_ranges_init(&ranges, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);

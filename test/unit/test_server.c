@@ -47,7 +47,7 @@ test_counted(void)
 	if (file < 0)
 		abort();
 	close(file);
-	test_start_server_told(&server, "HG_STANDIN_HOLD_WHILE", held);
+	test_start_server_env(&server, "HG_STANDIN_HOLD_WHILE", held);
 	test_start_speaker(&server, &speaker);
 	test_ask_plainly(&speaker, HG_WIRE_STATUS, 0);
 	hg_tap_ok(test_receive(speaker.fd, &speaker.answer) == HG_WIRE_DONE &&
@@ -583,7 +583,7 @@ test_trouble(void)
 	double started;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 5000, 5000);
-	test_start_server_told(&server, "HG_STANDIN_COUNT_MS", "30000");
+	test_start_server_env(&server, "HG_STANDIN_COUNT_MS", "30000");
 	client = test_start_client(&server);
 	engine = hg_wire_client_engine(client);
 
@@ -673,7 +673,7 @@ test_failing_device(void)
 	HgWireClient *client;
 
 	setenv("HG_STANDIN_HANG", "1", 1);
-	test_start_server_told(&server, "HG_STANDIN_FAIL", "1");
+	test_start_server_env(&server, "HG_STANDIN_FAIL", "1");
 	unsetenv("HG_STANDIN_HANG");
 	client = test_start_client(&server);
 	test_start_speaker(&server, &victim);

@@ -164,7 +164,7 @@ test_both_make(void)
 	HgError error = {0};
 	bool good = true;
 
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "50");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "50");
 	for (int i = 0; i < 2; i++)
 	{
 		clients[i] = test_start_client(&server);

@@ -66,7 +66,7 @@ is_unused(const HgDeviceInfo *info)
 
 /* Each device is told of, and that which the process uses apart. */
 static void
-test_told(const char *device, int used)
+test_device_list(const char *device, int used)
 {
 	HgDeviceInfo infos[HG_WIRE_MAX_DEVICES];
 	TestServer server;
@@ -192,9 +192,9 @@ main(int argc, char **argv)
 {
 	if (test_choose_device(argc, argv))
 	{
-		test_told("-1", 0);
-		test_told("0", 0);
-		test_told("2", 2);
+		test_device_list("-1", 0);
+		test_device_list("0", 0);
+		test_device_list("2", 2);
 		test_missing();
 		test_asked();
 		test_noted();

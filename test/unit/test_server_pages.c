@@ -669,7 +669,7 @@ test_shared_at_a_time(void)
 	bool good;
 
 	snprintf(meeting, sizeof(meeting), "%d %s", PARTICIPANTS, file);
-	test_start_server_told(&server, "HG_STANDIN_MEET", meeting);
+	test_start_server_env(&server, "HG_STANDIN_MEET", meeting);
 	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 10);
 	spec = shared_spec(&join);
@@ -700,7 +700,7 @@ test_shared_deserted(void)
 	HgJobSpec spec;
 	bool good;
 
-	test_start_server_told(&server, "HG_STANDIN_BRING_MS", "300");
+	test_start_server_env(&server, "HG_STANDIN_BRING_MS", "300");
 	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 11);
 	spec = shared_spec(&join);
@@ -743,7 +743,7 @@ test_shared_in_turns(void)
 	HgJobSpec spec;
 	bool good;
 
-	test_start_server_told(&server, "HG_STANDIN_NO_PIECES", "1");
+	test_start_server_env(&server, "HG_STANDIN_NO_PIECES", "1");
 	connect_participants(&server, &participants);
 	test_pages_join_create(&join, spreads, forms, 12);
 	spec = shared_spec(&join);

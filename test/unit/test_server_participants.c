@@ -618,7 +618,7 @@ test_failures(void)
 	TestSpeaker speakers[2];
 
 	/* long enough for a cancel to come while the job is built */
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "1500");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "1500");
 	for (int i = 0; i < 2; i++)
 	{
 		test_start_speaker(&server, &speakers[i]);
@@ -657,27 +657,28 @@ test_failures(void)
 
 /* Offer keys of a side until all are taken; how many offers took some. */
 static int
-offer_all(HgJob *job, HgSide side, const TestData *data, bool numbered)
+try_append_all(HgJob *job, HgSide side, const TestData *data, bool numbered)
 {
 	uint64_t at = 0;
-	int offers = 0;
+	int appends = 0;
 
 	while (at < data->rows[side])
 	{
 		uint64_t taken;
 
-		if (hg_wire_client_offer(job, side, (const char *) data->keys[side] + at * data->key_width,
-								 data->rows[side] - at, numbered, at, &taken, NULL) != HG_OK)
+		if (hg_wire_client_try_append(job, side,
+									  (const char *) data->keys[side] + at * data->key_width,
+									  data->rows[side] - at, numbered, at, &taken, NULL) != HG_OK)
 			return -1;
-		offers += taken > 0;
+		appends += taken > 0;
 		at += taken;
 	}
-	return offers;
+	return appends;
 }
 
 /* Keys are given to a job that was not waited for, as it has room for them. */
 static void
-test_offers(bool participants_id)
+test_try_append(bool participants_id)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	HgJobSpec spec = {.key_width = 8,
@@ -692,7 +693,7 @@ test_offers(bool participants_id)
 	HgJob *job;
 	uint64_t counted = 0;
 	uint64_t taken = 1;
-	int offers[2];
+	int appends[2];
 	bool good;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 90000, 40000);
@@ -708,16 +709,16 @@ test_offers(bool participants_id)
 
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	hg_tap_ok(good && test_counts_become(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
-				  hg_wire_client_offer(job, HG_OUTER, data.keys[HG_OUTER], 10, participants_id, 0,
-									   &taken, NULL) == HG_OK &&
+				  hg_wire_client_try_append(job, HG_OUTER, data.keys[HG_OUTER], 10, participants_id,
+											0, &taken, NULL) == HG_OK &&
 				  taken == 0,
 			  "%s: keys are not taken by a job that stands in the queue",
 			  participants_id ? "team" : "alone");
 	test_send_note(&other, HG_WIRE_CLOSE, 1);
 	test_counts_become(&server, 2, 1, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		offers[side] = offer_all(job, (HgSide) side, &data, participants_id);
-	hg_tap_ok(hg_wire_client_is_admitted(job) && offers[HG_OUTER] > 1 && offers[HG_INNER] > 0,
+		appends[side] = try_append_all(job, (HgSide) side, &data, participants_id);
+	hg_tap_ok(hg_wire_client_is_admitted(job) && appends[HG_OUTER] > 1 && appends[HG_INNER] > 0,
 			  "they are when it is admitted, a slot at a time, more than were expected");
 	hg_tap_ok(hg_wire_client_end_append(job, NULL) == HG_OK &&
 				  test_status_of(&server).staging_leased == 0 &&
@@ -746,7 +747,7 @@ test_offers(bool participants_id)
 		   test_counts_become(&server, 2, 1, 0);
 	test_ask_open(&other, 3, FULL_ROWS - 1000, 0);
 	good = good && test_is_answered(&other, HG_OK);
-	good = good && (offer_all(job, HG_OUTER, &data, participants_id) < 0 ||
+	good = good && (try_append_all(job, HG_OUTER, &data, participants_id) < 0 ||
 					hg_wire_client_end_append(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
 	hg_tap_ok(good, "rows that were not expected are refused where others have the memory");
 	engine->close(job);
@@ -855,7 +856,7 @@ test_growing(void)
 	bool good;
 
 	/* while the needs of one are reckoned the others come */
-	test_start_server_told(&server, "HG_STANDIN_RECKON_MS", "10");
+	test_start_server_env(&server, "HG_STANDIN_RECKON_MS", "10");
 	connect_participants(&server, &participants);
 	memset(&data, 0, sizeof(data));
 	data.key_width = 8;
@@ -914,8 +915,8 @@ main(int argc, char **argv)
 		test_waiting();
 		test_next_attempt();
 		test_failures();
-		test_offers(false);
-		test_offers(true);
+		test_try_append(false);
+		test_try_append(true);
 		test_leases();
 		test_growing();
 	}

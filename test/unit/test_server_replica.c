@@ -311,7 +311,7 @@ test_both_make(void)
 	HgError error = {0};
 	bool good = true;
 
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "50");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "50");
 	for (int i = 0; i < 2; i++)
 	{
 		clients[i] = test_start_client(&server);
@@ -741,7 +741,7 @@ test_cancels(void)
 	HgEngine *engine;
 	bool good = true;
 
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "5000");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "5000");
 	client = test_start_client(&server);
 	engine = hg_wire_client_engine(client);
 	for (int building = 0; building < 2; building++)
@@ -839,7 +839,7 @@ test_forgets(void)
 	HgError error = {0};
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 1000, 1000);
-	test_start_server_told(&server, "HG_STANDIN_FORGETS", "1");
+	test_start_server_env(&server, "HG_STANDIN_FORGETS", "1");
 	client = test_start_client(&server);
 	hg_tap_ok(test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
 				  test_named_ask(client, 1, ROWS) == HG_NO_REPLICA &&

@@ -808,7 +808,7 @@ test_cancels(void)
 	HgWireClient *client;
 	HgEngine *engine;
 
-	test_start_server_told(&server, "HG_STANDIN_BUILD_MS", "5000");
+	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "5000");
 	client = test_start_client(&server);
 	engine = hg_wire_client_engine(client);
 	for (int building = 0; building < 2; building++)
@@ -848,7 +848,7 @@ test_refusals(void)
 	HgError error = {0};
 	bool good;
 
-	test_start_server_told(&server, "HG_STANDIN_FORGETS", "1");
+	test_start_server_env(&server, "HG_STANDIN_FORGETS", "1");
 	client = test_start_client(&server);
 	good = make_all(client, 1, 2) && ask(client, 1, 2) == HG_NO_REPLICA &&
 		   test_named_is_at_rest(&server, 3);
@@ -860,7 +860,7 @@ test_refusals(void)
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 
-	test_start_server_told(&server, "HG_STANDIN_OUT_OF_MEMORY", "1");
+	test_start_server_env(&server, "HG_STANDIN_OUT_OF_MEMORY", "1");
 	client = test_start_client(&server);
 	hg_tap_ok(test_named_make_column(client, test_host_plain(), 1, 1, STRIDE, &error) ==
 					  HG_DEVICE_OUT_OF_MEMORY &&

@@ -133,7 +133,7 @@ test_limit(uint64_t graph_bytes, uint64_t column_bytes)
  * would wait for memory: the process tells it, and not its engine alone.
  */
 static void
-test_told_at_once(void)
+test_refused_at_once(void)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	static const HgReplicaUse graph = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = {8, 1, ROWS}};
@@ -254,7 +254,7 @@ main(int argc, char **argv)
 	hg_tap_diag("a graph holds %llu bytes, a column %llu", (unsigned long long) graph_bytes,
 				(unsigned long long) column_bytes);
 	test_limit(graph_bytes, column_bytes);
-	test_told_at_once();
+	test_refused_at_once();
 	test_room_for_jobs(graph_bytes, column_bytes);
 	return hg_tap_done();
 }

@@ -591,8 +591,8 @@ test_nonsense(void)
 		 false},
 		{"rows beyond a lease", HG_WIRE_PUT_ROWS, 2, HG_OUTER, 0, 1, true},
 		{"the arrival of no side", HG_WIRE_ARRIVED, 2, 2, 0, 0, false},
-		{"an offer of a job that is no member", HG_WIRE_OFFER, 0, HG_OUTER, 0, 0, false},
-		{"an offer of no side", HG_WIRE_OFFER, 2, 2, 0, 0, false},
+		{"an offer of a job that is no member", HG_WIRE_PEER_WINDOW, 0, HG_OUTER, 0, 0, false},
+		{"an offer of no side", HG_WIRE_PEER_WINDOW, 2, 2, 0, 0, false},
 		{"the sending of no side", HG_WIRE_SEND_ROWS, 2, 7, 0, 0, false},
 	};
 	TestServer server;
@@ -673,9 +673,9 @@ test_attached(void)
 	test_ask(&speaker, HG_WIRE_EXPECT, 1, &message);
 	good = good && test_is_answered(&speaker, HG_OK);
 	before = count_descriptors(server.process);
-	message.request.offer.bytes = HG_OFFER_ROWS;
+	message.request.window.bytes = HG_PEER_WINDOW_ROWS;
 	/* a number in the message is nobody's descriptor */
-	message.request.offer.memory = 3;
+	message.request.window.memory = 3;
 	test_ask(&speaker, HG_WIRE_SEND_ROWS, 1, &message);
 	good = good && test_is_answered(&speaker, HG_INVALID);
 	for (int i = 0; i < 20; i++)
@@ -685,7 +685,7 @@ test_attached(void)
 	}
 	hg_tap_ok(good && descriptors_become(server.process, before),
 			  "rows are sent to no memory that was not offered");
-	ask_with(&speaker, HG_WIRE_OFFER, &message, open("/dev/null", O_RDWR));
+	ask_with(&speaker, HG_WIRE_PEER_WINDOW, &message, open("/dev/null", O_RDWR));
 	hg_tap_ok(test_is_cut_off(&speaker),
 			  "... and who attaches something to another request is cut off");
 	test_end_speaker(&speaker);

@@ -81,7 +81,7 @@ test_start_server(TestServer *server, const char *const *options)
 }
 
 void
-test_start_server_told(TestServer *server, const char *name, const char *value)
+test_start_server_env(TestServer *server, const char *name, const char *value)
 {
 	setenv(name, value, 1);
 	test_start_server(server, NULL);

@@ -47,7 +47,7 @@ extern void test_launch_server(TestServer *server, const char *const *options);
 extern void test_start_server(TestServer *server, const char *const *options);
 
 /* Starts a stand-in with a variable of its environment, which tells it to misbehave. */
-extern void test_start_server_told(TestServer *server, const char *name, const char *value);
+extern void test_start_server_env(TestServer *server, const char *name, const char *value);
 
 /* Makes an empty file, and returns its name, which is static.  The caller removes the file. */
 extern const char *test_new_file(void);

@@ -27,16 +27,16 @@ typedef struct Row
 	uint64_t sum;
 	uint32_t matches; /* returned so far ... */
 	uint32_t seen;	  /* ... and before the current call */
-	bool told;		  /* it was said that these are enough ... */
+	bool reported;	  /* it was said that these are enough ... */
 	bool silent;	  /* ... in a call before the current one */
 } Row;
 
 typedef struct Reader
 {
 	const TestStream *stream;
-	Row *rows;		/* by number */
-	uint32_t *told; /* in the current call */
-	uint32_t ntold;
+	Row *rows;			/* by number */
+	uint32_t *reported; /* in the current call */
+	uint32_t nreported;
 	bool first;			/* one match is wanted of each row; or see wanted() */
 	bool asked_of_none; /* there is no such row */
 	uint64_t total;
@@ -63,9 +63,9 @@ settled(void *arg, uint32_t row)
 	}
 	if (reader->rows[row].seen < wanted(reader, row))
 		return false;
-	if (!reader->rows[row].told)
-		reader->told[reader->ntold++] = row;
-	reader->rows[row].told = true;
+	if (!reader->rows[row].reported)
+		reader->reported[reader->nreported++] = row;
+	reader->rows[row].reported = true;
 	return true;
 }
 
@@ -91,9 +91,9 @@ note_chunk(Reader *reader, const HgMatches *matches, uint32_t *current)
 	/* the caller looks at them, and what was said before holds from the next call on */
 	for (size_t i = 0; i < matches->count; i++)
 		reader->rows[matches->outer[i]].seen = reader->rows[matches->outer[i]].matches;
-	for (uint32_t i = 0; i < reader->ntold; i++)
-		reader->rows[reader->told[i]].silent = true;
-	reader->ntold = 0;
+	for (uint32_t i = 0; i < reader->nreported; i++)
+		reader->rows[reader->reported[i]].silent = true;
+	reader->nreported = 0;
 	reader->total += matches->count;
 	return true;
 }
@@ -133,8 +133,8 @@ reader_init(Reader *reader, const TestStream *stream, bool first)
 	/* zero pages, of which those of rows that are there are touched */
 	*reader = (Reader){.stream = stream, .first = first};
 	reader->rows = calloc(stream->rows + 1, sizeof(Row));
-	reader->told = calloc(stream->rows + 1, sizeof(uint32_t));
-	if (reader->rows == NULL || reader->told == NULL)
+	reader->reported = calloc(stream->rows + 1, sizeof(uint32_t));
+	if (reader->rows == NULL || reader->reported == NULL)
 		abort();
 }
 
@@ -142,7 +142,7 @@ static void
 reader_end(Reader *reader)
 {
 	free(reader->rows);
-	free(reader->told);
+	free(reader->reported);
 }
 
 bool

@@ -105,10 +105,11 @@ FAILING(take_rows, (HgJob * job, HgSide side, uint32_t shard, HgExchangeRows *ro
 FAILING(put_rows, (HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
 		(job, side, rows, error))
 FAILING(arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
-FAILING(offer, (HgJob * job, HgSide side, HgOffer *offer, HgError *error),
-		(job, side, offer, error))
-FAILING(send_rows, (HgJob * job, HgSide side, uint32_t shard, const HgOffer *offer, HgError *error),
-		(job, side, shard, offer, error))
+FAILING(window, (HgJob * job, HgSide side, HgPeerWindow *window, HgError *error),
+		(job, side, window, error))
+FAILING(send_rows,
+		(HgJob * job, HgSide side, uint32_t shard, const HgPeerWindow *window, HgError *error),
+		(job, side, shard, window, error))
 FAILING(sent, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 
 /* A device, unless the one before was the last that there is. */
@@ -144,8 +145,8 @@ make_device(void)
 	device.put_rows = failing_put_rows;
 	device.arrived = failing_arrived;
 	/* those that work by themselves also send each other their rows */
-	hg_small_device_offer(by_itself, HG_SEND_WELL);
-	device.offer = failing_offer;
+	hg_small_device_set_windows(by_itself, HG_SEND_WELL);
+	device.window = failing_window;
 	device.send_rows = failing_send_rows;
 	device.sent = failing_sent;
 	failing_call = 0;
@@ -408,16 +409,17 @@ test_room(void)
 	room[1] = bytes / 10;
 	room[2] = bytes * 3 / 10;
 	limits = room;
-	for (int told = 0; told < 2; told++)
+	for (int known = 0; known < 2; known++)
 	{
 		run.engine = ranges_of(3);
 		device.open = limited_open;
-		sharded.room = told == 1 ? limited_room : NULL;
+		sharded.room = known == 1 ? limited_room : NULL;
 		if (status == HG_OK)
 			status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
-		good = status == HG_OK && counted == data.pairs && (stats.ranges == 3) == (told == 1);
+		good = status == HG_OK && counted == data.pairs && (stats.ranges == 3) == (known == 1);
 		hg_tap_ok(good, "devices of %" PRIu64 ", %" PRIu64 " and %" PRIu64 " bytes: %s", room[0],
-				  room[1], room[2], told == 1 ? "the job fits them" : "... not so in equal shares");
+				  room[1], room[2],
+				  known == 1 ? "the job fits them" : "... not so in equal shares");
 	}
 	test_data_destroy(&data);
 }

@@ -321,8 +321,7 @@ run_trouble_opening(HgTables *tables, const HgTableSpec *spec)
 		if (status == HG_OK)
 			tables->close(table);
 		if ((status != HG_OK && status != HG_OUT_OF_MEMORY && status != refused(tables)) ||
-			(status != HG_OK && table != NULL) ||
-			host.held_bytes != 0 || host.misused)
+			(status != HG_OK && table != NULL) || host.held_bytes != 0 || host.misused)
 			return false;
 	} while (status != HG_OK);
 	return when > 1;
@@ -409,7 +408,7 @@ static bool
 run_memory(HgTables *tables, const HgTableSpec *spec)
 {
 	static const uint32_t sizes[] = {0, 1, 30, 1000, 5000};
-	HgTableMemory told;
+	HgTableMemory needed;
 	HgError error = {0};
 	bool good = true;
 
@@ -419,23 +418,23 @@ run_memory(HgTables *tables, const HgTableSpec *spec)
 		TestTable test;
 
 		limited.bad_functions = 0;
-		good = tables->memory(&limited, sizes[i], &told, &error) == HG_OK;
-		limited.memory_limit = told.build;
+		good = tables->memory(&limited, sizes[i], &needed, &error) == HG_OK;
+		limited.memory_limit = needed.build;
 		good = good && test_table_create(&test, tables, &limited, TEST_POOL_RANDOM, 10000);
 		if (good)
 		{
 			good = test_table_change(&test, TEST_BUILD, sizes[i], 100000) &&
-				   holds_up_to(&test, told.held, told.build) && test_table_compare(&test);
+				   holds_up_to(&test, needed.held, needed.build) && test_table_compare(&test);
 			good = test_table_destroy(&test) && good;
 		}
 
-		limited.memory_limit = told.change;
+		limited.memory_limit = needed.change;
 		good = good && test_table_create(&test, tables, &limited, TEST_POOL_RANDOM, 10000);
 		if (good)
 		{
 			for (int step = 0; step < 10 && good; step++)
 				good = test_table_change(&test, TEST_INSERT, sizes[i] / 10, 100000);
-			good = good && holds_up_to(&test, told.change, told.change) &&
+			good = good && holds_up_to(&test, needed.change, needed.change) &&
 				   test_table_compare(&test);
 			good = test_table_destroy(&test) && good;
 		}
@@ -447,7 +446,7 @@ run_memory(HgTables *tables, const HgTableSpec *spec)
 		if (!good)
 			hg_tap_diag("%u rows: told %" PRIu64 " held, %" PRIu64 " to build, %" PRIu64
 						" to change",
-						sizes[i], told.held, told.build, told.change);
+						sizes[i], needed.held, needed.build, needed.change);
 	}
 	return good;
 }

@@ -338,7 +338,7 @@ test_no_room(void)
 	Session session;
 	TestHost host;
 	HgJob *jobs[1024];
-	HgDeviceStatus told = {0};
+	HgDeviceStatus device_status = {0};
 	HgError error = {0};
 	HgStatus status = HG_OK;
 	uint64_t polls;
@@ -362,11 +362,12 @@ test_no_room(void)
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY && host.polls == polls,
 			  "jobs are closed without any wait");
 	kill(session.process, SIGCONT);
-	status = hg_wire_client_status(session.client, test_host_plain(), &told, &error);
-	if (!hg_tap_ok(status == HG_OK && told.jobs_open == 0 && told.jobs_queued == 0,
+	status = hg_wire_client_status(session.client, test_host_plain(), &device_status, &error);
+	if (!hg_tap_ok(status == HG_OK && device_status.jobs_open == 0 &&
+					   device_status.jobs_queued == 0,
 				   "... and the process is told as soon as it reads"))
 		hg_tap_diag("status %d: %s %s; %u jobs open, %u queued", (int) status, error.message,
-					error.detail, told.jobs_open, told.jobs_queued);
+					error.detail, device_status.jobs_open, device_status.jobs_queued);
 	hg_tap_ok(end_session(&session), "the process ends after them");
 }
 

@@ -243,15 +243,15 @@ hg_device_ask_status(int device_no, double timeout_ms, HgDeviceStatus *status)
 	HgWireClient *client = hg_device_client(device_no);
 	HgPgHost host;
 	HgError error;
-	bool told;
+	bool answered;
 
 	hg_host_init(&host, CurrentMemoryContext);
 	hg_host_set_timeout(&host, timeout_ms);
-	told = client != NULL && hg_wire_client_status(client, &host.host, status, &error) == HG_OK;
+	answered = client != NULL && hg_wire_client_status(client, &host.host, status, &error) == HG_OK;
 	hg_host_rethrow(&host);
 	if (hg_host_timed_out(&host))
 		(void) hg_device_complain(device_no, &error);
-	return told;
+	return answered;
 }
 
 /* The engine in the process that runs now, for hg_ranges.h. */

@@ -268,15 +268,15 @@ hg_supervisor_wait_readable(void *arg, int fd)
 
 		if (waited >= HG_SUPERVISOR_SILENCE_MS)
 			return false;
-		if (waited >= HG_SUPERVISOR_PING_MS && !supervisor->told_silent)
+		if (waited >= HG_SUPERVISOR_PING_MS && !supervisor->reported_silent)
 		{
 			hg_device_shared_set_silent(supervisor->device_no, supervisor->device.epoch);
-			supervisor->told_silent = true;
+			supervisor->reported_silent = true;
 		}
 		events = WaitLatchOrSocket(
 			MyLatch, WL_LATCH_SET | WL_SOCKET_READABLE | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH, fd,
-			supervisor->told_silent ? HG_SUPERVISOR_SILENCE_MS - waited
-									: HG_SUPERVISOR_PING_MS - waited,
+			supervisor->reported_silent ? HG_SUPERVISOR_SILENCE_MS - waited
+										: HG_SUPERVISOR_PING_MS - waited,
 			HG_WAIT_EVENT(hg_supervisor_wait_event, "HashGraphDeviceMain"));
 		if (events & WL_LATCH_SET)
 		{
@@ -294,7 +294,7 @@ static HgHost
 hg_supervisor_host(HgDeviceSupervisor *supervisor)
 {
 	supervisor->asked_at = GetCurrentTimestamp();
-	supervisor->told_silent = false;
+	supervisor->reported_silent = false;
 	return (HgHost){.cancelled = hg_supervisor_cancelled,
 					.wait_readable = hg_supervisor_wait_readable,
 					.arg = supervisor};

@@ -31,7 +31,7 @@ typedef struct HgDeviceSupervisor
 
 	/* while a question awaits an answer */
 	TimestampTz asked_at;
-	bool told_silent;
+	bool reported_silent;
 
 	/*
 	 * The devices that the process that came up last has seen: its own and others. learn, unless

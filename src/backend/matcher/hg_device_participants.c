@@ -20,7 +20,7 @@
 #include "backend/device/hg_device_shared.h"
 #include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_device_timeout.h"
-#include "backend/matcher/hg_sender.h"
+#include "backend/matcher/hg_upload.h"
 #include "hg_guc.h"
 
 /* The steps, each of which ends with an arrive. */
@@ -67,7 +67,7 @@ hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
 		pg_atomic_init_u32(&shared->attempts[number].streaming, 0);
 	}
-	pg_atomic_init_u32(&shared->unsent, 0);
+	pg_atomic_init_u32(&shared->unfinished, 0);
 	pg_atomic_init_u32(&shared->counted, 0);
 	/* only the server's process can be reached by several processes */
 	if (hg_backend == HG_BACKEND_CPU || !possible || !hg_device_is_shared())
@@ -90,11 +90,11 @@ hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 }
 
 void
-hg_device_participants_init_early(HgDeviceParticipantsShared *shared, const HgJobColumns *columns)
+hg_device_participants_init_upload(HgDeviceParticipantsShared *shared, const HgJobColumns *columns)
 {
 	if (shared->job != 0)
-		shared->early_job = hg_device_participants_number();
-	shared->early_columns = *columns;
+		shared->upload_job = hg_device_participants_number();
+	shared->upload_columns = *columns;
 }
 
 void
@@ -105,25 +105,25 @@ hg_device_participants_init_pages(HgDeviceParticipantsShared *shared)
 }
 
 void
-hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared, HgSender *sender,
-									  const HgKeySet sides[2])
+hg_device_participants_finish_upload(HgDeviceParticipantsShared *shared, HgUpload *upload,
+									 const HgKeySet sides[2])
 {
 	HgPgHost host;
 	HgError error;
 
-	if (shared->early_job == 0)
+	if (shared->upload_job == 0)
 		return;
-	if (sender != NULL && hg_sender_is_admitted(sender))
+	if (upload != NULL && hg_upload_is_admitted(upload))
 	{
 		hg_host_init(&host, CurrentMemoryContext);
 		if (hg_backend != HG_BACKEND_CUDA)
 			hg_host_set_timeout(&host, hg_gpu_wait_limit > 0 ? Min(hg_gpu_wait_limit, HG_FINISH_MS)
 															 : HG_FINISH_MS);
-		if (hg_sender_finish(sender, &host, sides, &error) == HG_OK)
+		if (hg_upload_finish(upload, &host, sides, &error) == HG_OK)
 			return;
 		hg_host_rethrow(&host);
 	}
-	pg_atomic_write_u32(&shared->unsent, 1);
+	pg_atomic_write_u32(&shared->unfinished, 1);
 }
 
 /* Returns true if this process attached after an arrive of all others. */
@@ -242,13 +242,13 @@ hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spe
 
 /* Returns true if the early job has the columns that are needed now. */
 static bool
-hg_device_participants_expects_early(const HgDeviceParticipants *device)
+hg_device_participants_expects_upload(const HgDeviceParticipants *device)
 {
-	const HgJobColumns *early = &device->shared->early_columns;
+	const HgJobColumns *uploaded = &device->shared->upload_columns;
 
-	return (device->reduction != NULL) == early->reduces &&
-		   (device->gather->columns[HG_OUTER] != NULL) == early->gathers[HG_OUTER] &&
-		   (device->gather->columns[HG_INNER] != NULL) == early->gathers[HG_INNER];
+	return (device->reduction != NULL) == uploaded->reduces &&
+		   (device->gather->columns[HG_OUTER] != NULL) == uploaded->gathers[HG_OUTER] &&
+		   (device->gather->columns[HG_INNER] != NULL) == uploaded->gathers[HG_INNER];
 }
 
 /*
@@ -260,23 +260,23 @@ static HgStatus
 hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec,
 								 const HgKeySet sides[2], HgError *error)
 {
-	HgSender *sender = device->sender;
+	HgUpload *upload = device->upload;
 	HgStatus status;
 
-	if (!hg_device_participants_expects_early(device))
+	if (!hg_device_participants_expects_upload(device))
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
-	if (sender == NULL)
+	if (upload == NULL)
 		return HG_OK;
-	if (hg_sender_is_unused(sender))
+	if (hg_upload_is_unused(upload))
 		return hg_device_participants_append(device, spec, sides, error);
-	status = hg_sender_finish(sender, device->participants->host, sides, error);
+	status = hg_upload_finish(upload, device->participants->host, sides, error);
 	if (status != HG_OK)
 		return status;
 	hg_device_timeout_begin_work(device->participants->host);
 	if (hg_device_participants_engine(device, error) == NULL)
 		return error->status;
-	device->job = hg_sender_take(sender, &device->participants->host->host);
-	device->sent_rows = hg_sender_sent_rows(sender);
+	device->job = hg_upload_take_job(upload, &device->participants->host->host);
+	device->uploaded_rows = hg_upload_rows(upload);
 	return HG_OK;
 }
 
@@ -427,18 +427,18 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 							 const HgKeySet sides[2])
 {
 	HgDeviceParticipantsShared *shared = device->shared;
-	const bool early = number == HG_TRY_EARLY;
+	const bool uploaded = number == HG_TRY_UPLOADED;
 	/* then no process can fail at step 1 */
-	const bool all_sent = early && hg_device_participants_expects_early(device) &&
-						  pg_atomic_read_u32(&shared->unsent) == 0;
+	const bool all_uploaded = uploaded && hg_device_participants_expects_upload(device) &&
+							  pg_atomic_read_u32(&shared->unfinished) == 0;
 	HgStatus status = HG_OK;
 	HgError error;
 
 	device->attempt = &shared->attempts[number];
 	if (!hg_device_participants_is_late(device))
-		status = early ? hg_device_participants_take_over(device, job_spec, sides, &error)
-					   : hg_device_participants_append(device, job_spec, sides, &error);
-	if (!all_sent && !hg_device_participants_agree(device, HG_STEP_APPEND, status, &error))
+		status = uploaded ? hg_device_participants_take_over(device, job_spec, sides, &error)
+						  : hg_device_participants_append(device, job_spec, sides, &error);
+	if (!all_uploaded && !hg_device_participants_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
 
 	/* from here on a late process has no job and only arrives */
@@ -467,7 +467,7 @@ hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry 
 {
 	HgDeviceAttempt *attempt = device->attempt;
 
-	if (number == HG_TRY_EARLY && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
+	if (number == HG_TRY_UPLOADED && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
 		return HG_TRY_WHOLE;
 	if (job_spec->ncolumns[HG_OUTER] + job_spec->ncolumns[HG_INNER] > 0 &&
 		device->failure.status == HG_DEVICE_OUT_OF_MEMORY)
@@ -479,8 +479,9 @@ hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry 
 static void
 hg_device_participants_fill_spec(HgDeviceParticipants *device, HgDeviceTry number, HgJobSpec *spec)
 {
-	spec->participants_id = number == HG_TRY_EARLY ? device->shared->early_job
-												   : device->shared->job + (number == HG_TRY_KEYS);
+	spec->participants_id = number == HG_TRY_UPLOADED
+								? device->shared->upload_job
+								: device->shared->job + (number == HG_TRY_KEYS);
 	if (number != HG_TRY_KEYS)
 		return;
 	memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
@@ -495,9 +496,9 @@ hg_device_participants_make_room(HgDeviceParticipants *device)
 	HgWireClient *client;
 	HgDeviceStatus status;
 
-	if (device->sender != NULL)
-		hg_sender_give_up(device->sender);
-	device->sent_rows = 0;
+	if (device->upload != NULL)
+		hg_upload_cancel(device->upload);
+	device->uploaded_rows = 0;
 	client = hg_device_client(device->shared->device_no);
 	if (client != NULL)
 		hg_wire_client_status(client, &device->participants->host->host, &status, NULL);
@@ -506,12 +507,12 @@ hg_device_participants_make_room(HgDeviceParticipants *device)
 
 void
 hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants,
-							 HgSender *sender, const HgReduction *reduction, HgGather *gather,
+							 HgUpload *upload, const HgReduction *reduction, HgGather *gather,
 							 MemoryContext context)
 {
 	device->shared = participants->spec.device;
 	device->participants = participants;
-	device->sender = sender;
+	device->upload = upload;
 	device->reduction = reduction;
 	device->gather = gather;
 	device->context = context;
@@ -523,7 +524,7 @@ bool
 hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec,
 							const HgJobSpec *job_spec, const HgKeySet sides[2], HgError *error)
 {
-	HgDeviceTry number = device->shared->early_job != 0 ? HG_TRY_EARLY : HG_TRY_WHOLE;
+	HgDeviceTry number = device->shared->upload_job != 0 ? HG_TRY_UPLOADED : HG_TRY_WHOLE;
 	HgJobSpec job = *job_spec;
 
 	for (;;)

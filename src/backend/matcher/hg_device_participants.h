@@ -18,7 +18,7 @@
  * fails for all; no row has been returned and all keys are still there. The steps up to a failure
  * or success are an attempt. The attempts, each with its own job, are:
  *
- *	early	The job of the processes' senders (hg_sender.h), if they have them. Its expected rows
+ *	early	The job of the processes' senders (hg_upload.h), if they have them. Its expected rows
  *			are the planner's. Step 1 needs no arrive if all senders had finished when all rows
  *			were read.
  *	whole	Without an early job, or if its first step failed: a job for the actual rows.
@@ -53,7 +53,7 @@
 
 typedef enum HgDeviceTry
 {
-	HG_TRY_EARLY,
+	HG_TRY_UPLOADED,
 	HG_TRY_WHOLE,
 	HG_TRY_KEYS,
 	HG_TRIES
@@ -76,16 +76,16 @@ typedef struct HgDeviceAttempt
 /* The state that the processes share, in their shared memory. */
 struct HgDeviceParticipantsShared
 {
-	int device_no;				/* of the device that has the job */
-	uint64 job;					/* HgJobSpec.participants_id; 0: no device is used */
-	uint64 early_job;			/* id of the senders' job; 0: there are no senders */
-	uint64 pages_job;			/* id of the job that gets pages (hg_page_job.h) */
-	HgJobColumns early_columns; /* of the senders' job */
-	HgEngineCosts costs;		/* as the leader read them, so that all processes choose the
-								 * same */
+	int device_no;				 /* of the device that has the job */
+	uint64 job;					 /* HgJobSpec.participants_id; 0: no device is used */
+	uint64 upload_job;			 /* id of the senders' job; 0: there are no senders */
+	uint64 pages_job;			 /* id of the job that gets pages (hg_page_job.h) */
+	HgJobColumns upload_columns; /* of the senders' job */
+	HgEngineCosts costs;		 /* as the leader read them, so that all processes choose the
+								  * same */
 	bool costs_known;
-	pg_atomic_uint64 rows[2]; /* by HgSide, of all processes; added before they build */
-	pg_atomic_uint32 unsent;  /* some sender had not finished when all rows were read */
+	pg_atomic_uint64 rows[2];	 /* by HgSide, of all processes; added before they build */
+	pg_atomic_uint32 unfinished; /* some sender had not finished when all rows were read */
 	HgDeviceAttempt attempts[HG_TRIES];
 	pg_atomic_uint32 counted; /* a process has taken the number of matches */
 };
@@ -95,7 +95,7 @@ typedef struct HgDeviceParticipants
 {
 	HgDeviceParticipantsShared *shared;
 	HgPgParticipants *participants;
-	HgSender *sender;			  /* or NULL */
+	HgUpload *upload;			  /* or NULL */
 	const HgReduction *reduction; /* whose columns the job has or will have; or NULL */
 	HgGather *gather;			  /* columns whose values come with the matches */
 	MemoryContext context;		  /* of groups; fetched has a context of its own */
@@ -109,7 +109,7 @@ typedef struct HgDeviceParticipants
 	bool reduced;				  /* the matches of all were reduced to groups */
 	bool streamed;				  /* the matches are fetched while they are returned */
 	HgGroupSet groups;			  /* groups that this process has got */
-	uint64 sent_rows;			  /* rows that this process's sender sent while it read */
+	uint64 uploaded_rows;		  /* rows that this process's sender sent while it read */
 
 	HgMatchList fetched; /* matches of this process; if streamed, the last block */
 } HgDeviceParticipants;
@@ -122,15 +122,15 @@ typedef struct HgDeviceParticipants
 extern void hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible);
 
 /* For the leader, likewise: the processes will have senders, for a job with these columns. */
-extern void hg_device_participants_init_early(HgDeviceParticipantsShared *shared,
-											  const HgJobColumns *columns);
+extern void hg_device_participants_init_upload(HgDeviceParticipantsShared *shared,
+											   const HgJobColumns *columns);
 
 /* For the leader, at the same time: the processes will send pages first, if there is a device. */
 extern void hg_device_participants_init_pages(HgDeviceParticipantsShared *shared);
 
 /* Called once this process has read its rows: finishes its sender if its job was admitted. */
-extern void hg_device_participants_finish_sending(HgDeviceParticipantsShared *shared,
-												  HgSender *sender, const HgKeySet sides[2]);
+extern void hg_device_participants_finish_upload(HgDeviceParticipantsShared *shared,
+												 HgUpload *upload, const HgKeySet sides[2]);
 
 /*
  * Sets up this process's state, zeroed before. The caller keeps all arguments, the sender until
@@ -138,7 +138,7 @@ extern void hg_device_participants_finish_sending(HgDeviceParticipantsShared *sh
  * if there is no room; either may have none. Matches and groups are allocated in context.
  */
 extern void hg_device_participants_begin(HgDeviceParticipants *device,
-										 HgPgParticipants *participants, HgSender *sender,
+										 HgPgParticipants *participants, HgUpload *upload,
 										 const HgReduction *reduction, HgGather *gather,
 										 MemoryContext context);
 

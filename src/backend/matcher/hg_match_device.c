@@ -47,7 +47,7 @@ hg_match_device_rewind(HgMatchSource *source)
 
 /* Records why a job that needs partition passes was not sharded over other devices. */
 static void
-hg_match_device_tell_left(HgMatchTask *task, const char *why)
+hg_match_device_report_unsharded(HgMatchTask *task, const char *why)
 {
 	snprintf(task->report.left, sizeof(task->report.left), "the join was left to one device: %s",
 			 why);
@@ -141,12 +141,12 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 		status = hg_match_device_sharded(device, device_set, error);
 		/* the set has one other device, which has more memory */
 		if (status == HG_OK && pg_popcount32(device_set) == 1)
-			hg_match_device_tell_left(task, why.message);
+			hg_match_device_report_unsharded(task, why.message);
 		if (status == HG_OK || status == HG_CANCELLED)
 			return status;
 		why = *error;
 	}
-	hg_match_device_tell_left(task, why.message);
+	hg_match_device_report_unsharded(task, why.message);
 	return hg_match_job_open(source, error);
 }
 
@@ -171,7 +171,7 @@ hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 		task->report.left[0] = '\0';
 	else if (device->device_set == HG_DEVICE_BIT(task->device_no) && task->report.left[0] == '\0' &&
 			 hg_device_shards_is_possible())
-		hg_match_device_tell_left(task, "it has become larger than was expected");
+		hg_match_device_report_unsharded(task, "it has become larger than was expected");
 }
 
 HgStatus

@@ -38,7 +38,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	instr_time start;
 	HgJobSpec spec;
 
-	hg_device_participants_begin(device, &task->participants, task->spec.sender, source->reduction,
+	hg_device_participants_begin(device, &task->participants, task->spec.upload, source->reduction,
 								 &source->gather, task->context);
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -51,12 +51,12 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	{
 		strlcpy(task->report.device, hg_device_name(device->shared->device_no),
 				sizeof(task->report.device));
-		task->report.sent_rows = device->sent_rows;
+		task->report.uploaded_rows = device->uploaded_rows;
 		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
 		return HG_OK;
 	}
 	task->report.start_ms += hg_elapsed_ms(start);
-	hg_match_task_end_sending(task);
+	hg_match_task_end_upload(task);
 	return error->status;
 }
 

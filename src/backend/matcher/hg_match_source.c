@@ -12,7 +12,7 @@
 #include "utils/memutils.h"
 
 #include "backend/matcher/hg_match_source.h"
-#include "backend/matcher/hg_sender.h"
+#include "backend/matcher/hg_upload.h"
 #include "hg_guc.h"
 
 void *
@@ -80,9 +80,9 @@ hg_match_source_show(HgMatchSource *source, const HgMatchBlock *block)
 }
 
 void
-hg_match_task_end_sending(HgMatchTask *task)
+hg_match_task_end_upload(HgMatchTask *task)
 {
-	if (task->spec.sender != NULL)
-		hg_sender_give_up(task->spec.sender);
-	task->spec.sender = NULL;
+	if (task->spec.upload != NULL)
+		hg_upload_cancel(task->spec.upload);
+	task->spec.upload = NULL;
 }

@@ -5,8 +5,8 @@
  *
  *	cpu			hg_match_cpu.c: a job of this process on the CPU
  *	device		hg_match_device.c: a job of this process on a device
- *	sent		hg_match_sent.c: a device job whose keys were uploaded while they were read
- *				(hg_sender.h)
+ *	sent		hg_match_uploaded.c: a device job whose keys were uploaded while they were read
+ *				(hg_upload.h)
  *	participants	hg_match_participants.c: this process's part of a job that participants share on
  *				the CPU
  *	fetched		hg_match_fetched.c: what this process fetched of a job that participants had on a
@@ -155,6 +155,6 @@ extern void hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *sp
 extern const HgMatches *hg_match_source_show(HgMatchSource *source, const HgMatchBlock *block);
 
 /* Gives up the task's sender, because its job is of no use or was taken over. */
-extern void hg_match_task_end_sending(HgMatchTask *task);
+extern void hg_match_task_end_upload(HgMatchTask *task);
 
 #endif /* HG_MATCH_SOURCE_H */

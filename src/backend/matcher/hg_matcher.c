@@ -240,14 +240,14 @@ hg_matcher_swap_covered(HgMatcherSpec *spec)
 }
 
 uint64
-hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told)
+hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool reported)
 {
 	HgMatchTask *task = &matcher->task;
 	const HgMatchMode mode = task->spec.mode;
 	uint64 matched;
 
 	Assert(task->sides[HG_OUTER].rows == 0 && task->sides[HG_INNER].rows == 0);
-	task->unreported = !told;
+	task->unreported = !reported;
 	task->spec.mode = HG_MATCH_FIRST;
 	if (side == HG_INNER)
 		hg_matcher_swap_covered(&task->spec);

@@ -65,7 +65,7 @@ extern uint64 hg_matcher_count(HgMatcher *matcher);
  * Returns how many covered rows of a side have a match; there must be no delta rows. If told is
  * true, they count in the report as matches do.
  */
-extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool told);
+extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool reported);
 
 /*
  * Reduces all matches by spec.reduction. Returns false if they were not reduced and can be

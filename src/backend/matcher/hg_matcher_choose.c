@@ -21,11 +21,11 @@
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_match_fetched.h"
 #include "backend/matcher/hg_match_resident.h"
-#include "backend/matcher/hg_match_sent.h"
+#include "backend/matcher/hg_match_uploaded.h"
 #include "backend/matcher/hg_match_participants.h"
 #include "backend/matcher/hg_matcher_choose.h"
 #include "backend/matcher/hg_device_timeout.h"
-#include "backend/matcher/hg_sender.h"
+#include "backend/matcher/hg_upload.h"
 #include "hg_guc.h"
 
 /*
@@ -67,14 +67,14 @@ hg_matcher_choose_streamed(HgMatchTask *task)
 static void
 hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatchColumns *columns)
 {
-	const HgSender *sender = task->spec.sender;
+	const HgUpload *upload = task->spec.upload;
 	const uint64 rows[2] = {task->sides[HG_OUTER].rows, task->sides[HG_INNER].rows};
 	HgEngineCosts costs;
 
 	/* a job that has been given keys has its columns already */
-	if (sender != NULL && hg_sender_is_admitted(sender) && !hg_sender_reduces(sender))
+	if (upload != NULL && hg_upload_is_admitted(upload) && !hg_upload_reduces(upload))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			columns->gathered[side] = hg_sender_columns(sender, (HgSide) side);
+			columns->gathered[side] = hg_upload_columns(upload, (HgSide) side);
 	else if (engine->append_column != NULL)
 		hg_matcher_choose_columns(hg_device_costs(&costs) ? &costs : NULL, &task->spec, rows,
 								  columns->gathered);
@@ -88,10 +88,10 @@ hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
 	const HgDeviceParticipantsShared *shared = task->spec.participants->device;
 
 	/* a job that gets keys early has its columns already */
-	if (shared->early_job != 0 && !shared->early_columns.reduces)
+	if (shared->upload_job != 0 && !shared->upload_columns.reduces)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			columns->gathered[side] =
-				shared->early_columns.gathers[side] ? task->spec.columns[side] : NULL;
+				shared->upload_columns.gathers[side] ? task->spec.columns[side] : NULL;
 	else
 		hg_matcher_choose_columns(shared->costs_known ? &shared->costs : NULL, &task->spec, rows,
 								  columns->gathered);
@@ -101,7 +101,7 @@ hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
 static HgDeviceSet
 hg_matcher_devices(const HgMatchTask *task)
 {
-	const int device_no = task->spec.sender != NULL ? hg_sender_device_no(task->spec.sender) : -1;
+	const int device_no = task->spec.upload != NULL ? hg_upload_device_no(task->spec.upload) : -1;
 
 	return device_no >= 0 ? HG_DEVICE_BIT(device_no) : HG_ALL_DEVICES;
 }
@@ -144,8 +144,8 @@ hg_matcher_choose_device(HgMatchTask *task)
 		hg_host_set_timeout(&task->host,
 							wanted ? hg_device_timeout_alone_ms(task->device_no, timeout_ms)
 								   : timeout_ms);
-		if (task->spec.sender != NULL)
-			return hg_match_sent_create(task, engine, &columns, wanted);
+		if (task->spec.upload != NULL)
+			return hg_match_uploaded_create(task, engine, &columns, wanted);
 		return hg_match_device_create(task, engine, &columns, wanted);
 	}
 	if (wanted)
@@ -231,6 +231,6 @@ hg_matcher_choose(HgMatchTask *task)
 	source = is_shared ? hg_matcher_choose_fetched(task) : hg_matcher_choose_device(task);
 	if (source != NULL)
 		return source;
-	hg_match_task_end_sending(task);
+	hg_match_task_end_upload(task);
 	return is_shared ? hg_match_participants_create(task) : hg_match_cpu_create(task);
 }

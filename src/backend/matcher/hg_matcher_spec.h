@@ -45,7 +45,7 @@ typedef struct HgKeySet
 	uint64 rows; /* sum of the counts */
 } HgKeySet;
 
-typedef struct HgSender HgSender; /* hg_sender.h */
+typedef struct HgUpload HgUpload; /* hg_upload.h */
 
 /* An index of covered rows that a side looks up on a device (engine/hg_replica.h). */
 typedef struct HgReplicaFound
@@ -176,7 +176,7 @@ typedef struct HgMatcherSpec
 	const HgParticipantsSpec *participants;
 
 	/* NULL, or a sender that has uploaded keys. The caller may destroy it after create. */
-	HgSender *sender;
+	HgUpload *upload;
 
 	/*
 	 * NULL, or the budget charged while devices are asked about covered rows: for the masks of

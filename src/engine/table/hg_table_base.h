@@ -86,10 +86,10 @@ struct HgTable
 	bool failed; /* only close is allowed */
 	/* set only: true if the key of the empty marker, or of the deleted marker, is in the set */
 	bool marked[2];
-	uint32_t streams;  /* open streams */
-	uint32_t work;	   /* units of work since the last poll */
-	uint64_t rows;	   /* rows in the kind's slots, without the keys in marked */
-	HgTableStats told; /* counters of past work, for describe: evictions, restarts and others */
+	uint32_t streams;	 /* open streams */
+	uint32_t work;		 /* units of work since the last poll */
+	uint64_t rows;		 /* rows in the kind's slots, without the keys in marked */
+	HgTableStats totals; /* counters of past work, for describe: evictions, restarts and others */
 	uint64_t held_bytes;
 	uint64_t peak_bytes;
 };

@@ -517,7 +517,7 @@ tables_describe(HgTable *table, HgTableStats *stats, HgError *error)
 		status = hg_table_poll(table, error);
 	if (status != HG_OK)
 		return status;
-	*stats = table->told;
+	*stats = table->totals;
 	status = table->calls->describe(table, stats, error);
 	stats->rows = all_rows(table);
 	stats->slots += all_rows(table) - table->rows;

@@ -169,9 +169,9 @@ put(HgTable *table, HgCuckooSlots *cuckoo, Item *item, uint32_t width)
 
 done:
 	table->work += chain;
-	table->told.evictions += chain;
-	if (chain > table->told.longest_chain)
-		table->told.longest_chain = chain;
+	table->totals.evictions += chain;
+	if (chain > table->totals.longest_chain)
+		table->totals.longest_chain = chain;
 	return chain <= most;
 }
 
@@ -230,7 +230,7 @@ rehash(HgTable *table, HgCuckooSlots *cuckoo, uint64_t count, const Item *more, 
 	for (uint32_t tries = 0; status == HG_OK && !done; tries++)
 	{
 		if (tries > 0)
-			table->told.restarts++;
+			table->totals.restarts++;
 		if (tries > 0 && tries % RESTARTS_TO_GROW == 0)
 		{
 			count = count / 4 * GROWN_QUARTERS;
@@ -313,12 +313,12 @@ hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t 
 		uint64_t again = cuckoo->rows > LEAST_ROOM ? cuckoo->rows : LEAST_ROOM;
 		uint64_t room = cuckoo->rows + (to_come < again ? to_come + 1 : again);
 
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 		status = rehash(table, cuckoo, slots_for(&table->spec, room), &item, error);
 	}
 	else if (!put_item(table, cuckoo, &item))
 	{
-		table->told.restarts++;
+		table->totals.restarts++;
 		status = rehash(table, cuckoo, cuckoo->slots.count, &item, error);
 	}
 	cuckoo->rows++;

@@ -120,9 +120,9 @@ put(HgDycuckoo *dycuckoo, HgDycuckooItem *item, uint32_t width)
 		to = (to + 1) % table->spec.subtables;
 	}
 	table->work += chain;
-	table->told.evictions += chain;
-	if (chain > table->told.longest_chain)
-		table->told.longest_chain = chain;
+	table->totals.evictions += chain;
+	if (chain > table->totals.longest_chain)
+		table->totals.longest_chain = chain;
 	return chain <= most;
 }
 
@@ -178,7 +178,7 @@ hg_dycuckoo_restart(HgDycuckoo *dycuckoo, const HgDycuckooItem *more, HgError *e
 	{
 		HgDycuckooItem item = *more;
 
-		table->told.restarts++;
+		table->totals.restarts++;
 		for (uint32_t i = 0; i < subtables && status == HG_OK; i++)
 		{
 			HgDycuckooSubtable *subtable = &dycuckoo->subtables[i];

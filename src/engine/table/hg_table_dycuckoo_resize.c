@@ -87,7 +87,7 @@ hg_dycuckoo_double(HgDycuckoo *dycuckoo, HgError *error)
 	}
 	dycuckoo->slots += old.count;
 	hg_slots_free(table, &old);
-	table->told.doubled++;
+	table->totals.doubled++;
 	return status;
 }
 
@@ -202,7 +202,7 @@ halve(HgDycuckoo *dycuckoo, uint32_t number, HgError *error)
 	subtable->log2--;
 	subtable->rows -= over;
 	dycuckoo->slots -= half.count;
-	table->told.halved++;
+	table->totals.halved++;
 	status = insert_left(dycuckoo, number, &left, error);
 	hg_slots_free(table, &left);
 	return status;

@@ -151,7 +151,7 @@ dynamic_rebuild(HgTable *table, HgTableSource *in, HgTableChange *change, HgErro
 	if (status != HG_OK)
 		return status;
 	if (table->used)
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 	hg_lists_free(table, &dynamic->lists);
 	dynamic->lists = built;
 	dynamic->deleted = 0;

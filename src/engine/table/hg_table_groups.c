@@ -245,7 +245,7 @@ groups_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChan
 	*groups = built;
 	table->rows = built.count;
 	if (table->used)
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 	change->erased = feed.erased_rows;
 	change->inserted = table->rows - feed.old_rows;
 	return HG_OK;

@@ -297,7 +297,7 @@ static_change(HgTable *table, HgTableSource *out, HgTableSource *in, HgTableChan
 	graph->starts_bytes = built.starts_bytes;
 	table->rows = built.lists.rows;
 	if (table->used)
-		table->told.rebuilds++;
+		table->totals.rebuilds++;
 	change->erased = feed.erased_rows;
 	change->inserted = table->rows - feed.old_rows;
 	return HG_OK;

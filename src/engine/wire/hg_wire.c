@@ -61,7 +61,7 @@ size_of_type(uint16_t type)
 		case HG_WIRE_TAKE_ROWS:
 		case HG_WIRE_PUT_ROWS:
 		case HG_WIRE_ARRIVED:
-		case HG_WIRE_OFFER:
+		case HG_WIRE_PEER_WINDOW:
 		case HG_WIRE_SEND_ROWS:
 		case HG_WIRE_CANCEL:
 		case HG_WIRE_CLOSE:

@@ -125,8 +125,8 @@
  * PUT_ROWS and ARRIVED before BUILD; no other job does.  The other shards are jobs of other
  * connections, mostly to other processes, and shards know nothing of each other.  The client moves
  * rows from one to another.  Or it makes a shard offer a peer window by OFFER, whose answer has a
- * descriptor attached, and attaches that to SEND_ROWS for another shard (engine/hg_offer.h).  Both
- * may be answered with HG_INVALID, and the client may go on to another job before SEND_ROWS is
+ * descriptor attached, and attaches that to SEND_ROWS for another shard (engine/hg_peer_window.h).
+ *Both may be answered with HG_INVALID, and the client may go on to another job before SEND_ROWS is
  * answered.  An answer or request whose descriptor is missing does no harm and has no effect: a
  * process without a free descriptor number does not receive it.  EXPECT reserves memory for more
  * rows than were expected.  A window is not reserved for, and offered only while there is room.
@@ -219,7 +219,7 @@
 #include "../hg_computed.h"
 #include "../hg_exchange.h"
 #include "../hg_replica.h"
-#include "../hg_offer.h"
+#include "../hg_peer_window.h"
 #include "../hg_pages.h"
 #include "../hg_row_filter.h"
 #include "../hg_table_measure.h"
@@ -274,7 +274,7 @@ typedef enum HgWireType
 	HG_WIRE_TAKE_ROWS,
 	HG_WIRE_PUT_ROWS,
 	HG_WIRE_ARRIVED,
-	HG_WIRE_OFFER,
+	HG_WIRE_PEER_WINDOW,
 	HG_WIRE_SEND_ROWS,
 
 	/* client to device process: notes */
@@ -336,7 +336,8 @@ typedef struct HgWireRequest
 	uint64_t first;
 	HgReduceSpec reduce; /* REDUCE */
 	HgExchange exchange; /* EXPECT */
-	HgOffer offer; /* SEND_ROWS: that shard's window; memory is 0, the descriptor is attached */
+	HgPeerWindow
+		window; /* SEND_ROWS: that shard's window; memory is 0, the descriptor is attached */
 	HgTableTrial trial;		   /* OPEN: the table to measure; spec.key_width is 0 for none */
 	HgReplicaSpec new_replica; /* OPEN: the new graph replica; shape.key_width is 0 for none; DROP:
 								* a name, which may be a column's */
@@ -388,7 +389,7 @@ typedef struct HgWireReply
 	HgJobStats stats;		   /* current statistics of the job; zero if there is none */
 	HgGraphStats graph;		   /* DESCRIBE */
 	HgTableMeasure table;	   /* MEASURE */
-	HgOffer offer;			   /* OFFER: memory is 0, the descriptor is attached */
+	HgPeerWindow window;	   /* OFFER: memory is 0, the descriptor is attached */
 	HgMissingReplicas missing; /* OPEN, with HG_NO_REPLICA: what is missing; else all 0 */
 } HgWireReply;
 

@@ -488,7 +488,7 @@ hg_wire_client_costs(const HgWireClient *client)
 }
 
 void
-hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change)
+hg_wire_client_report_job(const HgWireClient *client, const HgRemoteJob *job, int change)
 {
 	if (client->noted != NULL)
 		client->noted(client->noted_arg, change, change * job->expected_bytes);
@@ -507,7 +507,7 @@ hg_wire_client_destroy(HgWireClient *client)
 {
 	for (HgRemoteJob *job = client->jobs; job != NULL; job = job->next)
 	{
-		hg_wire_client_tell(client, job, -1);
+		hg_wire_client_report_job(client, job, -1);
 		job->client = NULL;
 		job->past = client;
 	}

@@ -128,7 +128,7 @@ extern HgEngine *hg_wire_client_engine(HgWireClient *client);
 
 /*
  * The same as the engine's open, without waiting for the answer.  Whether the job is admitted
- * shows in hg_wire_client_offer, or in the first call that depends on it, which waits.  Until
+ * shows in hg_wire_client_try_append, or in the first call that depends on it, which waits.  Until
  * then, and as long as the job is open, no other job may be opened here.
  */
 extern HgStatus hg_wire_client_begin(HgWireClient *client, const HgHost *host,
@@ -138,9 +138,9 @@ extern HgStatus hg_wire_client_begin(HgWireClient *client, const HgHost *host,
  * The same as append (numbered is false; first_row is ignored) or append_rows, without waiting.
  * Sets *taken to the number of keys, from the first one on, for which there was room.
  */
-extern HgStatus hg_wire_client_offer(HgJob *job, HgSide side, const void *keys, uint64_t count,
-									 bool numbered, uint64_t first_row, uint64_t *taken,
-									 HgError *error);
+extern HgStatus hg_wire_client_try_append(HgJob *job, HgSide side, const void *keys, uint64_t count,
+										  bool numbered, uint64_t first_row, uint64_t *taken,
+										  HgError *error);
 
 /*
  * Waits for room for pages of a side that comes as pages, so that they can be written there
@@ -199,7 +199,7 @@ extern void hg_wire_client_watch(HgWireClient *client,
 								 void (*noted)(void *arg, int jobs, int64_t bytes), void *arg);
 
 /* Gives a job of this engine another host from now on. */
-extern void hg_wire_client_lend(HgJob *job, const HgHost *host);
+extern void hg_wire_client_set_host(HgJob *job, const HgHost *host);
 
 /*
  * Waits until all keys appended to an open job of this engine have arrived, or one of the appends

@@ -219,29 +219,29 @@ hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error)
  * without one is not invalid: this process may have no free descriptor number.
  */
 static HgStatus
-take_offer(HgWireClient *client, HgOffer *offer, HgError *error)
+take_window(HgWireClient *client, HgPeerWindow *window, HgError *error)
 {
-	*offer = client->message.reply.offer;
-	offer->memory = client->attached;
+	*window = client->message.reply.window;
+	window->memory = client->attached;
 	client->attached = -1;
-	if (offer->memory < 0)
+	if (window->memory < 0)
 		return hg_error_set(error, HG_INVALID, NULL, "no descriptor of what was offered has come");
 	return HG_OK;
 }
 
 HgStatus
-hg_wire_remote_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error)
+hg_wire_remote_window(HgJob *handle, HgSide side, HgPeerWindow *window, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = check_exchange(job, side, true, error);
 
 	if (status == HG_OK)
-		status = hg_wire_job_ask_plainly(job, HG_WIRE_OFFER, (uint32_t) side, 0, error);
-	return status == HG_OK ? take_offer(job->client, offer, error) : status;
+		status = hg_wire_job_ask_plainly(job, HG_WIRE_PEER_WINDOW, (uint32_t) side, 0, error);
+	return status == HG_OK ? take_window(job->client, window, error) : status;
 }
 
 HgStatus
-hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOffer *offer,
+hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow *window,
 						 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
@@ -256,9 +256,9 @@ hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgOff
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
 	message.request.shard = shard;
-	message.request.offer = *offer;
-	message.request.offer.memory = 0;
-	status = hg_wire_job_send_along(job, HG_WIRE_SEND_ROWS, &message, offer->memory, error);
+	message.request.window = *window;
+	message.request.window.memory = 0;
+	status = hg_wire_job_send_along(job, HG_WIRE_SEND_ROWS, &message, window->memory, error);
 	exchange->sending = job->client->sequence;
 	exchange->sending_to = shard;
 	return status;

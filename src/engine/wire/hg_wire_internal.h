@@ -234,7 +234,8 @@ extern HgStatus hg_wire_client_send(HgWireClient *client, const HgHost *host, Hg
 extern void hg_wire_client_note(HgWireClient *client, const HgWireNote *note);
 
 /* Reports to the watcher of the client that a job was opened (change 1) or closed (-1). */
-extern void hg_wire_client_tell(const HgWireClient *client, const HgRemoteJob *job, int change);
+extern void hg_wire_client_report_job(const HgWireClient *client, const HgRemoteJob *job,
+									  int change);
 
 /*
  * Waits until the answer to request sequence has come.  HG_OK does not say whether the request
@@ -311,7 +312,7 @@ extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
 									uint64_t first_word, uint64_t count, const uint64_t *words,
 									HgError *error);
 
-/* The calls of the exchange, in hg_wire_exchange.c; see hg_exchange.h and hg_offer.h. */
+/* The calls of the exchange, in hg_wire_exchange.c; see hg_exchange.h and hg_peer_window.h. */
 extern HgStatus hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error);
 extern HgStatus hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange,
 									  HgError *error);
@@ -320,9 +321,10 @@ extern HgStatus hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t sh
 extern HgStatus hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows,
 										HgError *error);
 extern HgStatus hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error);
-extern HgStatus hg_wire_remote_offer(HgJob *handle, HgSide side, HgOffer *offer, HgError *error);
+extern HgStatus hg_wire_remote_window(HgJob *handle, HgSide side, HgPeerWindow *window,
+									  HgError *error);
 extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard,
-										 const HgOffer *offer, HgError *error);
+										 const HgPeerWindow *window, HgError *error);
 extern HgStatus hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error);
 
 /* The engine's close. */

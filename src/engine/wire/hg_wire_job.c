@@ -151,7 +151,7 @@ hg_wire_job_close(HgJob *handle)
 	if (job->client != NULL)
 	{
 		take_out(job->client, job);
-		hg_wire_client_tell(job->client, job, -1);
+		hg_wire_client_report_job(job->client, job, -1);
 		hg_wire_job_note(job->client, HG_WIRE_CLOSE, job->id);
 	}
 	else

@@ -194,7 +194,7 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	job->next = client->jobs;
 	client->jobs = job;
 	job->expected_bytes = (int64_t) expected_bytes(spec);
-	hg_wire_client_tell(client, job, 1);
+	hg_wire_client_report_job(client, job, 1);
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
@@ -266,7 +266,7 @@ hg_wire_client_is_admitted(HgJob *handle)
 }
 
 void
-hg_wire_client_lend(HgJob *handle, const HgHost *host)
+hg_wire_client_set_host(HgJob *handle, const HgHost *host)
 {
 	((HgRemoteJob *) handle)->host = host;
 }

@@ -406,7 +406,7 @@ init_engine(HgEngine *engine)
 	engine->take_rows = hg_wire_remote_take_rows;
 	engine->put_rows = hg_wire_remote_put_rows;
 	engine->arrived = hg_wire_remote_arrived;
-	engine->offer = hg_wire_remote_offer;
+	engine->window = hg_wire_remote_window;
 	engine->send_rows = hg_wire_remote_send_rows;
 	engine->sent = hg_wire_remote_sent;
 }

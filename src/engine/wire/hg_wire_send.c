@@ -143,8 +143,8 @@ next_row(const HgRemoteJob *job, HgSide side)
 }
 
 HgStatus
-hg_wire_client_offer(HgJob *handle, HgSide side, const void *keys, uint64_t count, bool numbered,
-					 uint64_t first_row, uint64_t *taken, HgError *error)
+hg_wire_client_try_append(HgJob *handle, HgSide side, const void *keys, uint64_t count,
+						  bool numbered, uint64_t first_row, uint64_t *taken, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 

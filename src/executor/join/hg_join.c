@@ -546,7 +546,7 @@ hg_join_rescan(CustomScanState *node)
 		hg_join_enter(&state->progress, hg_join_start_output(state));
 		return;
 	}
-	hg_join_end_sending(state);
+	hg_join_end_upload(state);
 	hg_join_end_stream(state);
 	hg_join_retire_matcher(state);
 	hg_join_drop_spilled(state);

@@ -134,7 +134,7 @@ hg_join_partition(HgJoinState *state, int level)
 	MemoryContext old;
 
 	old = MemoryContextSwitchTo(state->memory.context);
-	hg_join_end_sending(state);
+	hg_join_end_upload(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] = hg_spill_create(state->inputs[side]->rows, level, bits, &state->memory.files);
 	hg_join_spill_push(&state->spill, sides, NULL);
@@ -202,7 +202,7 @@ hg_join_start_pass(HgJoinState *state)
 	if (hg_join_empty_settles(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
 		(inner->covered == NULL || inner->covered->rows == 0))
 	{
-		hg_join_end_sending(state);
+		hg_join_end_upload(state);
 		return HG_JOIN_END_OUTER;
 	}
 	return HG_JOIN_READ_OUTER;
@@ -301,8 +301,8 @@ hg_join_read_inner(HgJoinState *state)
 		 * A filter may select among cached rows when all are there, and upload needs both sides.
 		 */
 		if (!state->reading.outer_ready && !state->rescan.outer_whole &&
-			!hg_join_expects_covered(state) && hg_join_may_send(state, 1, &columns))
-			hg_join_begin_sending(state, 1, 0, &columns);
+			!hg_join_expects_covered(state) && hg_join_may_upload(state, 1, &columns))
+			hg_join_begin_upload(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 		/* delta rows beside covered rows must all be in memory, or go to disk */
 		if (!inner->at_end && inner->covered != NULL && !hg_join_stays_covered(state))
@@ -362,7 +362,7 @@ hg_join_next_partition(HgJoinState *state)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_NEXT_PARTITION);
 		hg_join_retire_matcher(state);
-		hg_progress_tell(&state->progress.shown);
+		hg_progress_report(&state->progress.shown);
 		hg_input_set_source(inner, partitions->sides[HG_INNER], partitions->current);
 		hg_input_set_source(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);
@@ -443,7 +443,7 @@ hg_join_chunk_rows(const HgJoinState *state)
 	uint64 rows = HG_SHARED_CHUNK_ROWS;
 
 	if (state->together || !state->css.ss.ps.plan->parallel_aware || state->rewind ||
-		state->sender != NULL || !hg_join_streams(&state->rules, state->matched))
+		state->upload != NULL || !hg_join_streams(&state->rules, state->matched))
 		return PG_UINT64_MAX;
 	rows = Max(rows, (outer->rows_read - outer->null_keys) / HG_SHARED_CHUNK_PART);
 	/* each chunk builds the inner side's graph again */
@@ -546,7 +546,7 @@ hg_join_read_outer(HgJoinState *state)
 													   : hg_join_count_stream(state);
 	else if (!hg_join_next_chunk(state))
 	{
-		hg_join_end_sending(state);
+		hg_join_end_upload(state);
 		return HG_JOIN_END_OUTER;
 	}
 	if (!hg_join_select_cached(state))

@@ -64,7 +64,7 @@ hg_join_cover_enabled(void)
 static bool
 hg_join_may_cover(const HgJoinState *state)
 {
-	return state->participants.shared == NULL && !IsParallelWorker() && state->sender == NULL &&
+	return state->participants.shared == NULL && !IsParallelWorker() && state->upload == NULL &&
 		   (!state->together || state->lookup.loop == NULL) && !hg_join_is_spilled(&state->spill) &&
 		   hg_join_cover_enabled();
 }
@@ -474,7 +474,7 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	if (state->rules.join_type != JOIN_INNER)
 		hg_join_apply_pending(state);
 	else
-		hg_join_tell_pending(state, spec);
+		hg_join_set_pending(state, spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
@@ -486,7 +486,7 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL)
 		return;
 	if (on_device)
-		hg_join_tell_replicas(state, spec);
+		hg_join_add_replicas(state, spec);
 	else
 		hg_join_wake_partitions(state);
 }

@@ -43,8 +43,8 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 
 /* Adds to the spec the devices that have both graphs, and whether they have the columns. */
 static void
-hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
-					bool has_columns)
+hg_join_add_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
+				   bool has_columns)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -59,7 +59,7 @@ hg_join_tell_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_
  * requests copies on common devices.
  */
 static void
-hg_join_tell_partitioned(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
+hg_join_add_partitions(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
 {
 	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
 									  hg_join_covered_graph(state, HG_INNER)};
@@ -76,8 +76,8 @@ hg_join_tell_partitioned(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices 
 	/* row ordinals of a partition are not those of the graph */
 	hg_join_apply_pending(state);
 	spec->replica_partitioned = true;
-	hg_join_tell_graphs(state, spec, device_set,
-						spec->reduction != NULL && (columns & device_set) == device_set);
+	hg_join_add_graphs(state, spec, device_set,
+					   spec->reduction != NULL && (columns & device_set) == device_set);
 }
 
 /* Returns the bytes of the columns that groups need of a side's graph. */
@@ -129,7 +129,7 @@ hg_join_has_replica_columns(const HgJoinState *state)
 	{
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			bytes += hg_join_columns_bytes(state->reduction, (HgSide) side, graphs[side]);
-		hg_replica_tell_needs(graphs, bytes);
+		hg_replica_report_demand(graphs, bytes);
 	}
 	MemoryContextSwitchTo(old);
 	/* the context pins the graphs */
@@ -139,16 +139,16 @@ hg_join_has_replica_columns(const HgJoinState *state)
 
 /* Reports the bytes of replicas that the join needs, because some are missing. */
 static void
-hg_join_tell_needs(const HgJoinState *state)
+hg_join_report_demand(const HgJoinState *state)
 {
 	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
 									  hg_join_covered_graph(state, HG_INNER)};
 
-	hg_replica_tell_needs(graphs, state->cover.columns_bytes);
+	hg_replica_report_demand(graphs, state->cover.columns_bytes);
 }
 
 void
-hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
+hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 {
 	HgSideDevices at[2] = {0};
 	HgDeviceSet device_set;
@@ -171,18 +171,18 @@ hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec)
 	columns &= device_set;
 	if (device_set != 0)
 	{
-		device_set = hg_join_tell_filters(state, columns != 0 ? columns : device_set);
-		hg_join_tell_graphs(state, spec, device_set, columns != 0);
+		device_set = hg_join_add_filters(state, columns != 0 ? columns : device_set);
+		hg_join_add_graphs(state, spec, device_set, columns != 0);
 	}
 	else
-		hg_join_tell_partitioned(state, spec, at);
+		hg_join_add_partitions(state, spec, at);
 	state->cover.columns_bytes = 0;
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
 		state->cover.columns_bytes += hg_join_columns_bytes(
 			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
 	if (spec->replica_at == 0 ||
 		(spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
-		hg_join_tell_needs(state);
+		hg_join_report_demand(state);
 }
 
 void
@@ -200,7 +200,7 @@ hg_join_note_missed(const HgJoinState *state)
 									 &missing);
 	/* loading one replica may have evicted the other */
 	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
-		hg_join_tell_needs(state);
+		hg_join_report_demand(state);
 }
 
 void

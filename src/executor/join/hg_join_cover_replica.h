@@ -19,7 +19,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  * columns that it needs: whole replicas, or a partition on each of several devices.  If no device
  * has both graphs, requests copies on common devices for later joins.
  */
-extern void hg_join_tell_replicas(HgJoinState *state, HgMatcherSpec *spec);
+extern void hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec);
 
 /*
  * Returns true if devices are known to have replicas of all columns that groups of the matches

@@ -170,10 +170,10 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 			ExplainPropertyUInteger("Rows Exchanged Directly", NULL, job->sent, es);
 		}
 	}
-	if (record->report.sent_rows > 0)
-		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.sent_rows, es);
-	if (record->report.sent_pages > 0)
-		ExplainPropertyUInteger("Pages Sent to Device", NULL, record->report.sent_pages, es);
+	if (record->report.uploaded_rows > 0)
+		ExplainPropertyUInteger("Keys Sent During Scan", NULL, record->report.uploaded_rows, es);
+	if (record->report.uploaded_pages > 0)
+		ExplainPropertyUInteger("Pages Sent to Device", NULL, record->report.uploaded_pages, es);
 	if (state->pages.failure[0] != '\0')
 		ExplainPropertyText("Pages Sent in Vain", state->pages.failure, es);
 	if (record->spilled_bytes > 0)

@@ -76,7 +76,7 @@ hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 }
 
 void
-hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec)
+hg_join_set_pending(HgJoinState *state, HgMatcherSpec *spec)
 {
 	spec->apply = hg_join_apply_all;
 	spec->apply_some = hg_join_apply_some;
@@ -105,7 +105,7 @@ hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *inpu
 }
 
 HgDeviceSet
-hg_join_tell_filters(HgJoinState *state, HgDeviceSet device_set)
+hg_join_add_filters(HgJoinState *state, HgDeviceSet device_set)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
@@ -115,7 +115,7 @@ hg_join_tell_filters(HgJoinState *state, HgDeviceSet device_set)
 }
 
 void
-hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
+hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

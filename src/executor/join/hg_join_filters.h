@@ -23,7 +23,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 extern void hg_join_apply_pending(HgJoinState *state);
 
 /* Makes a matcher apply the pending predicates before it joins covered rows here. */
-extern void hg_join_tell_pending(HgJoinState *state, HgMatcherSpec *spec);
+extern void hg_join_set_pending(HgJoinState *state, HgMatcherSpec *spec);
 
 /* Removes all filters of a side. */
 extern void hg_join_clear_filters(HgReplicaCovered *replica);
@@ -33,15 +33,15 @@ extern void hg_join_clear_filters(HgReplicaCovered *replica);
  * Returns the devices out of device_set that have all replicas for them.  Predicates without a
  * filter are applied at once.
  */
-extern HgDeviceSet hg_join_tell_filters(HgJoinState *state, HgDeviceSet device_set);
+extern HgDeviceSet hg_join_add_filters(HgJoinState *state, HgDeviceSet device_set);
 
 /*
- * For a multi-way join whose graphs are known.  hg_star_tell_filters() adds filters for the
+ * For a multi-way join whose graphs are known.  hg_star_add_filters() adds filters for the
  * pending predicates of all tables, restricts the graphs' devices to those that can apply them,
  * and sets the tables' strides.  hg_star_apply_others() applies the predicates of tables without a
  * filter, once a device is known to have everything else.
  */
-extern void hg_star_tell_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
+extern void hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
 extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 #endif /* HG_JOIN_FILTERS_H */

@@ -20,8 +20,8 @@
 
 struct HgJoinGather
 {
-	HgSentColumns sent[2]; /* by HgSide */
-	HgColumnSet sets[2];   /* without columns if the side's cannot be sent */
+	HgUploadColumns upload[2]; /* by HgSide */
+	HgColumnSet sets[2];	   /* without columns if the side's cannot be sent */
 };
 
 /* HgColumnSet.read for a column store */
@@ -29,45 +29,46 @@ static uint64
 hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const void **values,
 					const uint8 **nulls)
 {
-	HgSentColumns *sent = arg;
+	HgUploadColumns *upload = arg;
 	bool any_null;
 	int run;
 
-	if (sent->nulls == NULL)
-		sent->nulls = MemoryContextAlloc(sent->context, HG_RUN_ROWS * sizeof(bool));
-	run = hg_column_store_run(sent->input->rows, sent->columns[column], row, rows, values,
-							  sent->nulls, &any_null);
-	*nulls = any_null ? (const uint8 *) sent->nulls : NULL;
+	if (upload->nulls == NULL)
+		upload->nulls = MemoryContextAlloc(upload->context, HG_RUN_ROWS * sizeof(bool));
+	run = hg_column_store_run(upload->input->rows, upload->columns[column], row, rows, values,
+							  upload->nulls, &any_null);
+	*nulls = any_null ? (const uint8 *) upload->nulls : NULL;
 	return (uint64) run;
 }
 
 void
-hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set)
+hg_join_init_upload_columns(const HgInput *input, HgUploadColumns *upload, HgColumnSet *set)
 {
-	sent->input = input;
-	sent->context = CurrentMemoryContext;
+	upload->input = input;
+	upload->context = CurrentMemoryContext;
 	set->read = hg_join_read_column;
-	set->arg = sent;
+	set->arg = upload;
 }
 
 bool
-hg_join_add_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint8 width, uint32 *column)
+hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 width,
+				   uint32 *column)
 {
 	*column = 0;
-	while (*column < set->ncolumns && sent->columns[*column] != stored)
+	while (*column < set->ncolumns && upload->columns[*column] != stored)
 		(*column)++;
 	if (*column < set->ncolumns)
 		return true;
 	if (*column == HG_MAX_COLUMNS)
 		return false;
-	sent->columns[*column] = stored;
+	upload->columns[*column] = stored;
 	set->widths[*column] = width;
 	set->ncolumns++;
 	return true;
 }
 
 bool
-hg_join_sends_values(const HgInput *input, int stored)
+hg_join_can_upload_values(const HgInput *input, int stored)
 {
 	return input->rows->columns[stored].attbyval;
 }
@@ -86,11 +87,11 @@ hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2])
 		bool possible = true;
 		uint32 column;
 
-		hg_join_begin_sent(inputs[side], &gather->sent[side], set);
+		hg_join_init_upload_columns(inputs[side], &gather->upload[side], set);
 		for (int stored = 0; stored < inputs[side]->ncolumns && possible; stored++)
 			possible =
-				hg_join_sends_values(inputs[side], stored) &&
-				hg_join_add_column(&gather->sent[side], set, stored,
+				hg_join_can_upload_values(inputs[side], stored) &&
+				hg_join_add_column(&gather->upload[side], set, stored,
 								   (uint8) inputs[side]->rows->columns[stored].attlen, &column);
 		if (!possible)
 			set->ncolumns = 0;
@@ -119,7 +120,7 @@ hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSi
 	{
 		const char *values = matched->values[column];
 		const uint8 *nulls = matched->nulls[column];
-		int at = gather->sent[side].input->to[column];
+		int at = gather->upload[side].input->to[column];
 
 		values += first * set->widths[column];
 		if (which != NULL)

@@ -15,26 +15,27 @@
 #include "executor/join/hg_join_rules.h"
 
 /* A side's columns that can be sent to a device; an HgColumnSet reads them. */
-typedef struct HgSentColumns
+typedef struct HgUploadColumns
 {
 	const HgInput *input;
 	int columns[HG_MAX_COLUMNS]; /* columns of the input's store */
 	bool *nulls;				 /* [HG_RUN_ROWS] NULL flags of the values last read; or NULL */
 	MemoryContext context;
-} HgSentColumns;
+} HgUploadColumns;
 
 /* Initializes sent and set, which must stay in place, without columns, for an input. */
-extern void hg_join_begin_sent(const HgInput *input, HgSentColumns *sent, HgColumnSet *set);
+extern void hg_join_init_upload_columns(const HgInput *input, HgUploadColumns *upload,
+										HgColumnSet *set);
 
 /*
  * Adds a column of the store, whose values take width bytes, unless the set has it.  *column
  * becomes its index in the set.  Returns false if the set is full.
  */
-extern bool hg_join_add_column(HgSentColumns *sent, HgColumnSet *set, int stored, uint8 width,
+extern bool hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 width,
 							   uint32 *column);
 
 /* Returns true if the values of a stored column can be sent as they are: they are by value. */
-extern bool hg_join_sends_values(const HgInput *input, int stored);
+extern bool hg_join_can_upload_values(const HgInput *input, int stored);
 
 /* The columns that can come with the matches; opaque. */
 typedef struct HgJoinGather HgJoinGather;

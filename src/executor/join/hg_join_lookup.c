@@ -26,7 +26,7 @@
 #define HG_LOOKUP_SAMPLED 16
 
 /* Least number of outer rows that show what the index finds. */
-#define HG_LOOKUP_TELLING_ROWS 64
+#define HG_LOOKUP_MIN_SAMPLE 64
 
 /* Counts the rows that the loop's index finds, if the expected number is known. */
 static void
@@ -54,8 +54,8 @@ static inline uint64
 hg_lookup_sample_rows(const HgJoinLookup *lookup)
 {
 	uint64 rows = Min(lookup->most_rows / HG_LOOKUP_SAMPLED, HG_BATCH_ROWS);
-	bool due = lookup->scan != NULL && rows >= HG_LOOKUP_TELLING_ROWS &&
-			   hg_lookup_counter(lookup)->nloops < HG_LOOKUP_TELLING_ROWS;
+	bool due = lookup->scan != NULL && rows >= HG_LOOKUP_MIN_SAMPLE &&
+			   hg_lookup_counter(lookup)->nloops < HG_LOOKUP_MIN_SAMPLE;
 
 	return due ? rows : 0;
 }
@@ -70,7 +70,7 @@ hg_lookup_learn(HgJoinLookup *lookup)
 	if (lookup->scan == NULL)
 		return;
 	counter = hg_lookup_counter(lookup);
-	if (counter->nloops < HG_LOOKUP_TELLING_ROWS)
+	if (counter->nloops < HG_LOOKUP_MIN_SAMPLE)
 		return;
 	found = counter->ntuples + counter->tuplecount + counter->nfiltered1;
 	lookup->most_rows =
@@ -144,14 +144,14 @@ hg_join_lookup_rows(const HgJoinState *state)
 }
 
 void
-hg_join_set_lookup(HgJoinState *state, bool chosen, bool tells)
+hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded)
 {
 	HgJoinRecord *record = &state->progress.record;
 
 	state->lookup.chosen = chosen;
-	if (tells && !chosen)
+	if (recorded && !chosen)
 		record->switches++;
-	else if (tells)
+	else if (recorded)
 		record->lookups++;
 	/* no matcher will set it */
 	if (record->report.backend[0] == '\0')

@@ -107,7 +107,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		spec->columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
-	spec->sender = state->sender;
+	spec->upload = state->upload;
 	spec->budget = &state->memory.budget;
 	spec->progress = &state->progress.shown;
 	hg_join_cover_matcher(state, spec);
@@ -116,7 +116,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	old = MemoryContextSwitchTo(matching->context);
 	matching->matcher = hg_matcher_create(spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
-	hg_join_end_sending(state);
+	hg_join_end_upload(state);
 	hg_charge_set(&matching->fetched, hg_matcher_fetched_bytes(matching->matcher));
 	hg_join_charge_job(matching);
 }

@@ -57,7 +57,7 @@
 typedef struct HgPagesTry
 {
 	const HgReduction *reduction; /* groups to make; NULL: pairs are counted */
-	HgPageOffer offers[2];
+	HgPageSource sources[2];
 	HgPageJob *job; /* NULL: this process takes no part */
 	HgPageAnswer answer;
 } HgPagesTry;
@@ -73,7 +73,7 @@ hg_join_is_for_pages(const HgJoinState *state)
 	return hg_send_pages && !state->pages.declined &&
 		   (rules->join_type == JOIN_INNER || rules->join_type == JOIN_SEMI) &&
 		   rules->join_qual == NULL && !rules->single_inner &&
-		   (!rules->rows_wanted || state->reduction != NULL) && state->sender == NULL &&
+		   (!rules->rows_wanted || state->reduction != NULL) && state->upload == NULL &&
 		   !state->rewind && !state->reading.outer_ready && !state->rescan.outer_whole;
 }
 
@@ -105,7 +105,7 @@ hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgS
 
 /* Prepares the page sources of both sides; returns false if a side cannot send pages. */
 static bool
-hg_join_offer_pages(HgJoinState *state, bool together, HgPagesTry *try)
+hg_join_init_page_sources(HgJoinState *state, bool together, HgPagesTry *try)
 {
 	if (!hg_join_find_groups(state, &try->reduction))
 		return false;
@@ -114,8 +114,8 @@ hg_join_offer_pages(HgJoinState *state, bool together, HgPagesTry *try)
 		int columns[HG_MAX_COLUMNS];
 		const int ncolumns = hg_join_page_columns(state, try->reduction, (HgSide) side, columns);
 
-		if (!hg_input_offer_pages(state->inputs[side], together, ncolumns, columns,
-								  &try->offers[side]))
+		if (!hg_input_init_page_source(state->inputs[side], together, ncolumns, columns,
+									   &try->sources[side]))
 			return false;
 	}
 	return true;
@@ -129,7 +129,7 @@ static bool
 hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes,
 				  const uint64 expected_rows[2], double *cpu_ms)
 {
-	const HgPageOffer *offers = try->offers;
+	const HgPageSource *sources = try->sources;
 	const HgReduction *reduction = try->reduction;
 	const HgParticipantsSpec participants = {.processes = processes};
 	const HgMatcherSpec spec = {
@@ -149,8 +149,8 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 		return false;
 	hg_matcher_estimate(known ? &costs : NULL, &spec, expected_rows[HG_OUTER],
 						expected_rows[HG_INNER], &estimate);
-	*cpu_ms = estimate.cpu_ms + (hg_page_offer_reading_ms(&offers[HG_OUTER]) +
-								 hg_page_offer_reading_ms(&offers[HG_INNER])) /
+	*cpu_ms = estimate.cpu_ms + (hg_page_source_reading_ms(&sources[HG_OUTER]) +
+								 hg_page_source_reading_ms(&sources[HG_INNER])) /
 									processes;
 	if (reduction != NULL && !estimate.reduced)
 		return false;
@@ -158,13 +158,13 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 		return true;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const double less_ms = hg_page_offer_saved_ms(&offers[side]) / processes;
+		const double less_ms = hg_page_source_saved_ms(&sources[side]) / processes;
 
 		if (less_ms <= 0)
 			return false;
 		saved_ms += less_ms;
 	}
-	return offers[HG_OUTER].rows + offers[HG_INNER].rows >= HG_PAGES_ROWS &&
+	return sources[HG_OUTER].rows + sources[HG_INNER].rows >= HG_PAGES_ROWS &&
 		   (hg_backend == HG_BACKEND_CUDA || estimate.device_ms < estimate.cpu_ms + saved_ms);
 }
 
@@ -178,8 +178,8 @@ hg_join_open_pages(HgJoinState *state, HgPagesTry *try, HgPageJobSpec *spec)
 	spec->progress = &state->progress.shown;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec->pages[side] = try->offers[side].spec;
-		if (!hg_page_offer_begin(&try->offers[side]))
+		spec->pages[side] = try->sources[side].spec;
+		if (!hg_page_source_begin(&try->sources[side]))
 			return false;
 	}
 	try->job = hg_page_job_create(spec);
@@ -194,7 +194,7 @@ hg_join_send_pages(HgJoinState *state, HgPagesTry *try)
 
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_INNER; side >= HG_OUTER; side--)
-		if (!hg_page_offer_send(&try->offers[side], try->job, (HgSide) side))
+		if (!hg_page_source_send(&try->sources[side], try->job, (HgSide) side))
 			return false;
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return true;
@@ -206,21 +206,21 @@ hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_input_end_pages(state->inputs[side], &try->offers[side]);
-		try->answer.report.sent_pages += try->offers[side].pages;
+		hg_input_end_pages(state->inputs[side], &try->sources[side]);
+		try->answer.report.uploaded_pages += try->sources[side].pages;
 	}
 	hg_stats_add_report(&state->progress.record, &try->answer.report);
 }
 
-/* Takes the answer in the process that asked.  sent_rows: rows sent by all. */
+/* Takes the answer in the process that asked.  uploaded_rows: rows sent by all. */
 static void
-hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 sent_rows[2])
+hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 uploaded_rows[2])
 {
 	HgPageAnswer *answer = &try->answer;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_tell_pages(state->inputs[side], &try->offers[side], sent_rows[side],
-							answer->rows[side], answer->null_keys[side]);
+		hg_input_report_pages(state->inputs[side], &try->sources[side], uploaded_rows[side],
+							  answer->rows[side], answer->null_keys[side]);
 	if (try->reduction != NULL)
 		hg_join_hand_up(state->reduction, &try->reduction->spec,
 						hg_join_reduction_codes(state->reduction), &answer->groups);
@@ -234,7 +234,7 @@ hg_join_forget_pages(HgJoinState *state, HgPagesTry *try)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_page_offer_forget(&try->offers[side]);
+		hg_page_source_rescan(&try->sources[side]);
 		hg_input_restart(state->inputs[side]);
 	}
 }
@@ -245,23 +245,24 @@ hg_join_ask_alone(HgJoinState *state)
 {
 	HgPagesTry try = {0};
 	HgPageJobSpec spec = {0};
-	uint64 sent_rows[2];
+	uint64 uploaded_rows[2];
 
-	if (!hg_join_offer_pages(state, false, &try))
+	if (!hg_join_init_page_sources(state, false, &try))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.expected_rows[side] = try.offers[side].expected;
+		spec.expected_rows[side] = try.sources[side].expected;
 	if (!hg_join_pages_pay(state, &try, 1, spec.expected_rows, &spec.cpu_ms) ||
 		!hg_join_open_pages(state, &try, &spec))
 		return false;
-	state->pages.sent = hg_join_send_pages(state, &try);
+	state->pages.uploaded = hg_join_send_pages(state, &try);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sent_rows[side] = try.offers[side].sent_rows;
-	state->pages.sent = state->pages.sent && hg_page_job_answer(try.job, sent_rows, &try.answer);
-	if (state->pages.sent)
+		uploaded_rows[side] = try.sources[side].uploaded_rows;
+	state->pages.uploaded =
+		state->pages.uploaded && hg_page_job_answer(try.job, uploaded_rows, &try.answer);
+	if (state->pages.uploaded)
 	{
 		hg_join_end_pages(state, &try);
-		hg_join_take_pages(state, &try, sent_rows);
+		hg_join_take_pages(state, &try, uploaded_rows);
 	}
 	else
 	{
@@ -269,7 +270,7 @@ hg_join_ask_alone(HgJoinState *state)
 		hg_join_forget_pages(state, &try);
 	}
 	hg_page_job_destroy(try.job);
-	return state->pages.sent;
+	return state->pages.uploaded;
 }
 
 /* Calls ask in a temporary memory context. */
@@ -290,7 +291,7 @@ hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state))
 bool
 hg_join_ask_pages(HgJoinState *state)
 {
-	state->pages.sent = false;
+	state->pages.uploaded = false;
 	if (state->participants.shared != NULL || state->together || !hg_join_is_for_pages(state) ||
 		hg_join_expects_covered(state))
 		return false;
@@ -315,12 +316,12 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 	pg_atomic_init_u32(&shared->dealt, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		pg_atomic_init_u64(&shared->sent_rows[side], 0);
+		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 		shared->expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
 	}
 	shared->wanted =
 		state->together && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
-		hg_join_reads_at_once(state) && hg_join_offer_pages(state, true, &try) &&
+		hg_join_reads_at_once(state) && hg_join_init_page_sources(state, true, &try) &&
 		hg_join_pages_pay(state, &try, processes, shared->expected_rows, &shared->cpu_ms);
 }
 
@@ -332,7 +333,7 @@ hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 	pg_atomic_write_u32(&shared->asked, 0);
 	pg_atomic_write_u32(&shared->dealt, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		pg_atomic_write_u64(&shared->sent_rows[side], 0);
+		pg_atomic_write_u64(&shared->uploaded_rows[side], 0);
 	shared->answered = false;
 	shared->failure[0] = '\0';
 	return shared->wanted && !state->pages.declined;
@@ -368,13 +369,14 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
 						  .cpu_ms = shared->pages.cpu_ms};
 
 	memcpy(spec.expected_rows, shared->pages.expected_rows, sizeof(spec.expected_rows));
-	if (!hg_join_offer_pages(state, true, try) || !hg_join_open_pages(state, try, &spec))
+	if (!hg_join_init_page_sources(state, true, try) || !hg_join_open_pages(state, try, &spec))
 		return;
-	state->pages.sent = true;
+	state->pages.uploaded = true;
 	if (!hg_join_send_pages(state, try) || !hg_page_job_end_sending(try->job))
 		hg_join_pages_fail(&shared->pages, try->job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		pg_atomic_fetch_add_u64(&shared->pages.sent_rows[side], try->offers[side].sent_rows);
+		pg_atomic_fetch_add_u64(&shared->pages.uploaded_rows[side],
+								try->sources[side].uploaded_rows);
 }
 
 /*
@@ -382,7 +384,7 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
  * this process has asked.
  */
 static bool
-hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2])
+hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 uploaded_rows[2])
 {
 	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	uint32 none = 0;
@@ -391,10 +393,10 @@ hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2]
 	if (try->job == NULL || pg_atomic_read_u32(&shared->failed) != 0)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sent_rows[side] = pg_atomic_read_u64(&shared->sent_rows[side]);
+		uploaded_rows[side] = pg_atomic_read_u64(&shared->uploaded_rows[side]);
 	asks = pg_atomic_compare_exchange_u32(&shared->asked, &none, 1);
 	if (!hg_page_job_is_there(try->job) ||
-		(asks && !hg_page_job_answer(try->job, sent_rows, &try->answer)))
+		(asks && !hg_page_job_answer(try->job, uploaded_rows, &try->answer)))
 		hg_join_pages_fail(shared, try->job);
 	else if (asks)
 	{
@@ -407,26 +409,27 @@ hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 sent_rows[2]
 
 /* Takes the outcome, which all processes know now.  Returns true if all rows are joined. */
 static bool
-hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked, const uint64 sent_rows[2])
+hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked,
+					  const uint64 uploaded_rows[2])
 {
 	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	const bool answered = shared->answered && pg_atomic_read_u32(&shared->failed) == 0;
 	uint32 none = 0;
 
-	state->pages.sent = answered && try->job != NULL;
+	state->pages.uploaded = answered && try->job != NULL;
 	if (answered)
 	{
 		state->output.empty_left = 0;
-		if (state->pages.sent && !asked)
+		if (state->pages.uploaded && !asked)
 		{
 			hg_page_job_report(try->job, &try->answer.report);
 			try->answer.report.job.build = shared->build;
 			try->answer.report.job.probe = shared->probe;
 		}
-		if (state->pages.sent)
+		if (state->pages.uploaded)
 			hg_join_end_pages(state, try);
 		if (asked)
-			hg_join_take_pages(state, try, sent_rows);
+			hg_join_take_pages(state, try, uploaded_rows);
 		return true;
 	}
 	strlcpy(state->pages.failure, shared->failure, sizeof(state->pages.failure));
@@ -435,7 +438,7 @@ hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked, const uin
 		hg_join_forget_pages(state, try);
 		if (pg_atomic_compare_exchange_u32(&shared->dealt, &none, 1))
 			for (int side = HG_OUTER; side <= HG_INNER; side++)
-				hg_page_offer_deal_again(&try->offers[side]);
+				hg_page_source_reinitialize(&try->sources[side]);
 	}
 	return false;
 }
@@ -445,7 +448,7 @@ static bool
 hg_join_ask_participants(HgJoinState *state)
 {
 	HgPagesTry try = {0};
-	uint64 sent_rows[2] = {0, 0};
+	uint64 uploaded_rows[2] = {0, 0};
 	bool asked = false;
 	bool answered;
 
@@ -456,10 +459,10 @@ hg_join_ask_participants(HgJoinState *state)
 	}
 	if (state->pages.phase <= HG_PAGES_ASKING)
 	{
-		asked = hg_join_answer_together(state, &try, sent_rows);
+		asked = hg_join_answer_together(state, &try, uploaded_rows);
 		hg_join_pages_arrive(state);
 	}
-	answered = hg_join_know_together(state, &try, asked, sent_rows);
+	answered = hg_join_know_together(state, &try, asked, uploaded_rows);
 	if (try.job != NULL)
 		hg_page_job_destroy(try.job);
 	if (!answered)
@@ -470,7 +473,7 @@ hg_join_ask_participants(HgJoinState *state)
 bool
 hg_join_ask_pages_together(HgJoinState *state, int *phase)
 {
-	state->pages.sent = false;
+	state->pages.uploaded = false;
 	if (state->participants.shared->device.pages_job == 0)
 		return false;
 	state->pages.phase = *phase;

@@ -21,7 +21,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* This process's part in such a join. */
 typedef struct HgJoinPages
 {
-	bool sent;		   /* a device has the pages, or has joined them, in this execution */
+	bool uploaded;	   /* a device has the pages, or has joined them, in this execution */
 	bool declined;	   /* sending pages does not pay or is not possible, in any execution */
 	char failure[160]; /* why the last job with pages failed, or "" */
 	int phase;		   /* the barrier's phase when this process attached */
@@ -33,7 +33,7 @@ typedef struct HgJoinPagesShared
 	bool wanted;			 /* pages are sent in each execution; set by the leader */
 	uint64 expected_rows[2]; /* by HgSide: expected rows of all processes; set by the leader */
 	double cpu_ms;			 /* expected time of the join on the CPU; set by the leader */
-	pg_atomic_uint64 sent_rows[2]; /* by HgSide: rows in pages sent; added before arriving */
+	pg_atomic_uint64 uploaded_rows[2]; /* by HgSide: rows in pages sent; added before arriving */
 	pg_atomic_uint64 epoch;	 /* epoch of the device process that gets the pages (hg_page_job.h) */
 	pg_atomic_uint32 failed; /* 1: the job failed for a process, and so for all */
 	char failure[160];		 /* why; written by that process before it arrives */

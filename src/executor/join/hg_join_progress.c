@@ -52,30 +52,30 @@ hg_join_rows_read(const HgInput *input)
 	return input->rows_read + input->refused;
 }
 
-/* HgProgressTeller.phase */
+/* HgProgressCallbacks.phase */
 static const HgProgressPhase *
-hg_join_tell_phase(const void *arg)
+hg_join_progress_phase(const void *arg)
 {
 	const HgJoinState *state = arg;
 
 	return &hg_join_phases[state->progress.phase];
 }
 
-/* HgProgressTeller.backend: of the rows in memory, or else of earlier ones */
+/* HgProgressCallbacks.backend: of the rows in memory, or else of earlier ones */
 static const char *
-hg_join_tell_backend(const void *arg)
+hg_join_progress_backend(const void *arg)
 {
 	const HgJoinState *state = arg;
 
 	if (state->matching.matcher != NULL)
 		return hg_matcher_backend(state->matching.matcher);
-	return state->sender != NULL || state->pages.sent ? "cuda"
-													  : state->progress.record.report.backend;
+	return state->upload != NULL || state->pages.uploaded ? "cuda"
+														  : state->progress.record.report.backend;
 }
 
-/* HgProgressTeller.count */
+/* HgProgressCallbacks.count */
 static void
-hg_join_tell_counts(const void *arg, HgProgressCounts *counts)
+hg_join_progress_counts(const void *arg, HgProgressCounts *counts)
 {
 	const HgJoinState *state = arg;
 	const HgJoinRecord *record = &state->progress.record;
@@ -103,10 +103,10 @@ hg_join_tell_counts(const void *arg, HgProgressCounts *counts)
 	counts->spilled_bytes = record->spilled_bytes + hg_join_spill_unfinished_bytes(&state->spill);
 }
 
-static const HgProgressTeller hg_join_teller = {
-	.phase = hg_join_tell_phase,
-	.backend = hg_join_tell_backend,
-	.count = hg_join_tell_counts,
+static const HgProgressCallbacks hg_join_progress_callbacks = {
+	.phase = hg_join_progress_phase,
+	.backend = hg_join_progress_backend,
+	.count = hg_join_progress_counts,
 };
 
 /* ---------------------------------------------------------------------
@@ -203,7 +203,7 @@ hg_join_show(HgJoinState *state)
 		progress->before[side] = hg_join_rows_read(state->inputs[side]);
 	if (progress->shown.slot != NULL)
 	{
-		hg_progress_tell(&progress->shown);
+		hg_progress_report(&progress->shown);
 		return;
 	}
 	if (!hg_progress_is_wanted())
@@ -216,7 +216,8 @@ hg_join_show(HgJoinState *state)
 		(void) hg_join_find_relations(state->inputs[side]->plan, &found);
 		join.nrelations[side] = found.count;
 	}
-	hg_progress_begin(&progress->shown, &join, &hg_join_teller, state, state->memory.context);
+	hg_progress_begin(&progress->shown, &join, &hg_join_progress_callbacks, state,
+					  state->memory.context);
 }
 
 void

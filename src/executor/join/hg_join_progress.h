@@ -80,9 +80,9 @@ hg_join_enter(HgJoinProgress *progress, HgJoinPhase phase)
 	if (progress->shown.slot == NULL)
 		return;
 	if (phase == HG_JOIN_DONE)
-		hg_progress_tell_done(&progress->shown);
+		hg_progress_report_done(&progress->shown);
 	else
-		hg_progress_tell_phase(&progress->shown);
+		hg_progress_report_phase(&progress->shown);
 }
 
 /* Counts rows that were returned at once, possibly with the last ones of an execution. */
@@ -93,7 +93,7 @@ hg_join_count_returned(HgJoinProgress *progress, uint64 rows)
 	if (progress->phase != HG_JOIN_DONE)
 		hg_progress_step(&progress->shown, 0);
 	else if (rows > 0)
-		hg_progress_tell_done(&progress->shown);
+		hg_progress_report_done(&progress->shown);
 }
 
 /* Ends the current execution, if any, and prepares another one that starts with a phase. */

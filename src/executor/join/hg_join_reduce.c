@@ -34,20 +34,20 @@
 #include "executor/join/hg_join_reduce.h"
 
 /* Marks a computed column, in place of a column of the side's store. */
-#define HG_SENT_COMPUTED (-1)
+#define HG_UPLOAD_COMPUTED (-1)
 
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
 	HgReduction wanted; /* the reducer's spec over columns of the two sides */
-	HgSentColumns sides[2];
+	HgUploadColumns sides[2];
 	bool of_tree;						/* an outer join: only a multi-way join makes groups */
 	bool mixed;							/* an expression uses columns of both sides */
 	int expressions[2][HG_MAX_COLUMNS]; /* [side][column] the expression of a computed column */
 	HgReduceColumn *operands;			/* [reducer->ncolumns] the operand's column here */
 	bool replicas_only;					/* some columns cannot be sent, but have replicas */
 	HgJoinCodes codes;					/* codes of the replicas */
-	uint64 untold_rows;					/* rows handed up since hg_join_take_reduced_rows() */
+	uint64 unreported_rows;				/* rows handed up since hg_join_take_reduced_rows() */
 };
 
 /*
@@ -60,7 +60,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_su
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
 	{
-		HgSentColumns *side = &reduction->sides[s];
+		HgUploadColumns *side = &reduction->sides[s];
 		int stored = 0;
 		uint8 width;
 
@@ -69,7 +69,7 @@ hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_su
 		if (stored == side->input->ncolumns)
 			continue;
 		wanted->side = (uint32) s;
-		if (hg_join_sends_values(side->input, stored))
+		if (hg_join_can_upload_values(side->input, stored))
 			width = (uint8) side->input->rows->columns[stored].attlen;
 		else if (numeric || code_suffices)
 		{
@@ -121,12 +121,12 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 	wanted->side = (uint32) side;
 	reduction->replicas_only = true;
 	for (wanted->column = 0; wanted->column < set->ncolumns; wanted->column++)
-		if (reduction->sides[side].columns[wanted->column] == HG_SENT_COMPUTED &&
+		if (reduction->sides[side].columns[wanted->column] == HG_UPLOAD_COMPUTED &&
 			reduction->expressions[side][wanted->column] == expression)
 			return true;
 	if (set->ncolumns == HG_MAX_COLUMNS)
 		return false;
-	reduction->sides[side].columns[set->ncolumns] = HG_SENT_COMPUTED;
+	reduction->sides[side].columns[set->ncolumns] = HG_UPLOAD_COMPUTED;
 	reduction->expressions[side][set->ncolumns] = expression;
 	set->widths[set->ncolumns++] = HG_COMPUTED_WIDTH;
 	return true;
@@ -179,7 +179,8 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	reduction->wanted.spec = reducer->spec;
 	reduction->operands = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgReduceColumn));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_join_begin_sent(inputs[side], &reduction->sides[side], &reduction->wanted.columns[side]);
+		hg_join_init_upload_columns(inputs[side], &reduction->sides[side],
+									&reduction->wanted.columns[side]);
 	if (hg_join_reduce_columns(reduction, column_indexes))
 		return reduction;
 	pfree(reduction->operands);
@@ -241,9 +242,9 @@ hg_join_reduction_columns(const HgJoinReduction *reduction, HgSide side)
 int
 hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 column)
 {
-	const HgSentColumns *sent = &reduction->sides[side];
+	const HgUploadColumns *upload = &reduction->sides[side];
 
-	return sent->input->from[sent->columns[column]];
+	return upload->input->from[upload->columns[column]];
 }
 
 void
@@ -253,7 +254,7 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 	const HgCovered *covered = reduction->sides[side].input->covered;
 
 	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
-		if (reduction->sides[side].columns[column] != HG_SENT_COMPUTED)
+		if (reduction->sides[side].columns[column] != HG_UPLOAD_COMPUTED)
 			numbers[column] =
 				covered->columns[hg_join_reduction_column(reduction, side, column)].column.number;
 }
@@ -261,7 +262,7 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 int
 hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side, uint32 column)
 {
-	return reduction->sides[side].columns[column] == HG_SENT_COMPUTED
+	return reduction->sides[side].columns[column] == HG_UPLOAD_COMPUTED
 			   ? reduction->expressions[side][column]
 			   : -1;
 }
@@ -307,10 +308,10 @@ hg_join_reduction_codes(HgJoinReduction *reduction)
 bool
 hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32 column)
 {
-	const HgSentColumns *sent = &reduction->sides[side];
+	const HgUploadColumns *upload = &reduction->sides[side];
 
-	Assert(sent->columns[column] != HG_SENT_COMPUTED);
-	return !hg_join_sends_values(sent->input, sent->columns[column]);
+	Assert(upload->columns[column] != HG_UPLOAD_COMPUTED);
+	return !hg_join_can_upload_values(upload->input, upload->columns[column]);
 }
 
 /* Returns the value of a coded key.  A numeric is stored at the given address. */
@@ -380,7 +381,7 @@ hg_join_hand_up(HgJoinReduction *reduction, const HgReduceSpec *spec, const HgJo
 		hg_join_decode(spec, codes, groups);
 		hg_join_scales(spec, codes, scales);
 	}
-	reduction->untold_rows += groups->pairs;
+	reduction->unreported_rows += groups->pairs;
 	reduction->reducer->take(reduction->reducer->arg, groups->words, groups->count, scales);
 }
 
@@ -402,8 +403,8 @@ hg_join_take_reduced_rows(HgJoinReduction *reduction)
 
 	if (reduction != NULL)
 	{
-		rows = reduction->untold_rows;
-		reduction->untold_rows = 0;
+		rows = reduction->unreported_rows;
+		reduction->unreported_rows = 0;
 	}
 	return rows;
 }

@@ -32,7 +32,7 @@ extern HgDeviceSet hg_replica_find_partitions(HgPinnedGraph *const graphs[2],
  * Reports to the loader how many bytes of replicas the join needs, because no device has all of
  * them.  columns: the bytes of column replicas among them.
  */
-extern void hg_replica_tell_needs(HgPinnedGraph *const graphs[2], uint64 columns);
+extern void hg_replica_report_demand(HgPinnedGraph *const graphs[2], uint64 columns);
 
 /*
  * Requests copies of the two graphs on common devices: of the smaller one where the larger is, or

@@ -50,7 +50,7 @@ hg_join_forget_shared(HgJoinState *state)
 	if (!state->together)
 		return;
 	hg_join_leave(&state->participants, false);
-	hg_join_end_sending(state);
+	hg_join_end_upload(state);
 	hg_join_retire_matcher(state);
 	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -97,8 +97,8 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 		hg_device_participants_init_pages(&shared->device);
 	/* an adaptive join sends no keys */
 	else if (state->together && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
-			 hg_join_may_send(state, shared->nprocesses, &columns))
-		hg_device_participants_init_early(&shared->device, &columns);
+			 hg_join_may_upload(state, shared->nprocesses, &columns))
+		hg_device_participants_init_upload(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
 	pg_atomic_write_u64(&shared->counted, 0);

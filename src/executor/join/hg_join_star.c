@@ -62,7 +62,7 @@ static bool
 hg_star_is_answer(const HgJoinState *state)
 {
 	return (!state->rules.rows_wanted || state->reduction != NULL) && hg_join_cover_enabled() &&
-		   state->sender == NULL && state->css.ss.ps.state->es_epq_active == NULL;
+		   state->upload == NULL && state->css.ss.ps.state->es_epq_active == NULL;
 }
 
 /* Creates the state, with the tree if there is one. */
@@ -184,8 +184,8 @@ hg_star_end_covered(HgJoinStar *star)
 
 /* Adds a table to the job, as a side or as a lookup.  mask: its covered rows; NULL: all. */
 static void
-hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *covered,
-				   const HgFlatMask *mask)
+hg_star_job_add_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *covered,
+					  const HgFlatMask *mask)
 {
 	HgReplicaCovered *replica = &star->graphs.replica[table->side];
 	HgReplicaFound *found;
@@ -207,7 +207,7 @@ hg_star_tell_table(HgJoinStar *star, const HgStarTable *table, const HgCovered *
 
 /* Adds all tables to the job.  Strides of tables with columns must be known. */
 static void
-hg_star_tell_tables(HgJoinStar *star)
+hg_star_job_add_tables(HgJoinStar *star)
 {
 	HgStarGraphs *graphs = &star->graphs;
 
@@ -223,15 +223,15 @@ hg_star_tell_tables(HgJoinStar *star)
 			if (star->touched.count > 0)
 				mask = hg_covered_mask_without(covered, &star->touched, &star->asked);
 		}
-		hg_star_tell_table(star, table, covered, mask);
+		hg_star_job_add_table(star, table, covered, mask);
 		if (hg_star_table(graphs, t) != table)
-			hg_star_tell_table(star, &graphs->again, covered, mask);
+			hg_star_job_add_table(star, &graphs->again, covered, mask);
 	}
 }
 
 /* Reports the bytes of replicas that the tree needs with its columns, because some are missing. */
 static void
-hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
+hg_star_report_columns(HgJoinState *state, const HgReduction *wanted)
 {
 	HgJoinStar *star = state->star;
 	uint64 bytes[HG_TREE_TABLES] = {0};
@@ -248,7 +248,7 @@ hg_star_tell_wanted(HgJoinState *state, const HgReduction *wanted)
 			bytes[table] += star->tree.tables[table].input->covered->graph->flat.rows *
 							wanted->columns[side].widths[c];
 		}
-	hg_star_tell_needs(&star->tree, &star->graphs, bytes);
+	hg_star_report_demand(&star->tree, &star->graphs, bytes);
 }
 
 /* Prepares the job; returns false, with the reason in why_not, if that is not possible. */
@@ -271,7 +271,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
-			hg_star_tell_wanted(state, wanted);
+			hg_star_report_columns(state, wanted);
 			return false;
 		}
 		*why_not = star->graphs.complete ? hg_star_unmatched : hg_star_repeated;
@@ -283,11 +283,11 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 
 		star->graphs.tables[t].stride = hg_star_table(&star->graphs, t)->stride = stride;
 	}
-	hg_star_tell_filters(&star->tree, &star->graphs);
+	hg_star_add_filters(&star->tree, &star->graphs);
 	*why_not = hg_star_no_columns;
 	if (wanted != NULL && !hg_star_find_columns(state, wanted))
 	{
-		hg_star_tell_wanted(state, wanted);
+		hg_star_report_columns(state, wanted);
 		return false;
 	}
 	hg_star_apply_others(&star->tree, &star->graphs);
@@ -295,7 +295,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 	hg_integers_init(&star->touched);
 	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))
 		return false;
-	hg_star_tell_tables(star);
+	hg_star_job_add_tables(star);
 	*why_not = NULL;
 	return true;
 }
@@ -324,7 +324,7 @@ hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *
 	state->at_once.why_not = hg_star_no_graphs;
 	hg_star_note_missed(&star->tree, &star->graphs, answer->missed, &answer->missing);
 	/* other replicas of the same tables may have evicted it */
-	hg_star_tell_wanted(state, wanted);
+	hg_star_report_columns(state, wanted);
 }
 
 /*

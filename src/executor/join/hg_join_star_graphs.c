@@ -376,8 +376,8 @@ hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 }
 
 void
-hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
-				   const uint64 columns[HG_TREE_TABLES])
+hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
+					  const uint64 columns[HG_TREE_TABLES])
 {
 	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
 	dsa_pointer counted[2 * HG_TREE_TABLES];
@@ -403,7 +403,7 @@ hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
 	}
 	for (int t = 0; t <= tree->njoins; t++)
 		*(t == graphs->facts ? &needs.partitioning : &needs.whole) += bytes[t];
-	hg_resident_graph_tell_needs(facts, &needs);
+	hg_resident_graph_report_demand(facts, &needs);
 }
 
 bool

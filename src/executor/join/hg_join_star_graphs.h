@@ -67,8 +67,8 @@ extern HgStarTable *hg_star_table(HgStarGraphs *graphs, int table);
  * Reports to the loader how many bytes of replicas the tree needs, because some are missing.
  * columns[]: the bytes of column replicas, by table.
  */
-extern void hg_star_tell_needs(const HgJoinTree *tree, const HgStarGraphs *graphs,
-							   const uint64 columns[HG_TREE_TABLES]);
+extern void hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
+								  const uint64 columns[HG_TREE_TABLES]);
 
 /*
  * Finds the replica of a table's column on the devices that have everything else.  Returns false,

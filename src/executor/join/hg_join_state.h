@@ -30,7 +30,7 @@
 #include "executor/join/hg_join_reduce.h"
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_rules.h"
-#include "executor/join/hg_join_send.h"
+#include "executor/join/hg_join_upload.h"
 #include "executor/join/hg_join_shared.h"
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_spill.h"
@@ -68,7 +68,7 @@ struct HgJoinState
 	HgJoinOutput output;
 
 	/* for devices; pointers are NULL without one */
-	HgSender *sender;			/* uploads the keys that are being read (hg_join_send.h) */
+	HgUpload *upload;			/* uploads the keys that are being read (hg_join_upload.h) */
 	HgJoinGather *gather;		/* columns that may come with the matches */
 	HgJoinReduction *reduction; /* groups, if the node above accepts them */
 	HgJoinStar *star;			/* multi-way join that this is the topmost join of */

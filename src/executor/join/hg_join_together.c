@@ -244,7 +244,7 @@ hg_join_spill_together(HgJoinState *state, bool arrive)
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
-	hg_join_end_sending(state);
+	hg_join_end_upload(state);
 	if (!shared->stays_covered)
 		hg_join_read_covered(state);
 	else
@@ -444,10 +444,10 @@ hg_join_hand_over_keys(HgJoinState *state)
 	/* a process that came after the reading need not open its part of the job */
 	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
 		pg_atomic_read_u32(&state->participants.shared->spill_bits) != 0)
-		hg_join_end_sending(state);
+		hg_join_end_upload(state);
 	else
-		hg_device_participants_finish_sending(&state->participants.shared->device, state->sender,
-											  sides);
+		hg_device_participants_finish_upload(&state->participants.shared->device, state->upload,
+											 sides);
 }
 
 HgJoinPhase
@@ -484,9 +484,9 @@ hg_join_read_together(HgJoinState *state)
 		instr_time start;
 
 		INSTR_TIME_SET_CURRENT(start);
-		if (shared->device.early_job != 0)
-			hg_join_begin_sending(state, shared->nprocesses, shared->device.early_job,
-								  &shared->device.early_columns);
+		if (shared->device.upload_job != 0)
+			hg_join_begin_upload(state, shared->nprocesses, shared->device.upload_job,
+								 &shared->device.upload_columns);
 		if (filter)
 			hg_join_filter_together(state, phase);
 		else

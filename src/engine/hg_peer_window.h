@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_offer.h
+ * hg_peer_window.h
  *	  Peer windows: memory of a shard that other shards write their rows to.
  *
  * If the engines of the shards reach each other's memory, the rows of an exchange (hg_exchange.h)
@@ -19,11 +19,12 @@
  * is no failure: the engine has no room to offer, or does not reach the window of the other.  The
  * rows of that pair of shards then go by take_rows and put_rows, and one shard may use both ways.
  *
- * THE WINDOW, of HgOffer.bytes, has an HgOfferHead, at HG_OFFER_TRAILERS an HgOfferTrailer for
- * each shard, and from HG_OFFER_ROWS on the rows of all senders, as arrays one behind the other:
- * keys, numbers, and for each column its values and a byte for each value, not 0 where it is NULL.
- * The bytes are valid if the sender's trailer says that the column has NULLs.  All arrays have
- * room for the same number of rows, a multiple of 64, so that they are aligned.
+ * THE WINDOW, of HgPeerWindow.bytes, has an HgPeerWindowHead, at HG_PEER_WINDOW_TRAILERS an
+ *HgPeerWindowTrailer for each shard, and from HG_PEER_WINDOW_ROWS on the rows of all senders, as
+ *arrays one behind the other: keys, numbers, and for each column its values and a byte for each
+ *value, not 0 where it is NULL. The bytes are valid if the sender's trailer says that the column
+ *has NULLs.  All arrays have room for the same number of rows, a multiple of 64, so that they are
+ *aligned.
  *
  * SECURITY.  A process has a descriptor only if the shard that offers the window gave it, through
  * callers.  The kernel frees the memory when the last process has closed and unmapped it.  A
@@ -38,8 +39,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_OFFER_H
-#define HG_OFFER_H
+#ifndef HG_PEER_WINDOW_H
+#define HG_PEER_WINDOW_H
 
 #include "hg_exchange.h"
 
@@ -49,25 +50,25 @@ extern "C"
 #endif
 
 	/* 64-bit words of a token. */
-#define HG_OFFER_TOKEN 2
+#define HG_PEER_WINDOW_TOKEN 2
 
 	/* Offsets of the trailers and of the rows in the window, in bytes. */
-#define HG_OFFER_TRAILERS UINT64_C(1024)
-#define HG_OFFER_ROWS UINT64_C(4096)
+#define HG_PEER_WINDOW_TRAILERS UINT64_C(1024)
+#define HG_PEER_WINDOW_ROWS UINT64_C(4096)
 
 	/* A peer window, as its owner describes it.  The struct has no holes. */
-	typedef struct HgOffer
+	typedef struct HgPeerWindow
 	{
-		uint64_t token[HG_OFFER_TOKEN]; /* random and unique to this window */
+		uint64_t token[HG_PEER_WINDOW_TOKEN]; /* random and unique to this window */
 		uint64_t bytes;
 		int32_t memory;	 /* its descriptor, which the caller of offer closes */
 		uint32_t unused; /* 0 */
-	} HgOffer;
+	} HgPeerWindow;
 
 	/* Head of the window. */
-	typedef struct HgOfferHead
+	typedef struct HgPeerWindowHead
 	{
-		uint64_t token[HG_OFFER_TOKEN];
+		uint64_t token[HG_PEER_WINDOW_TOKEN];
 		uint64_t bytes;
 		uint32_t side; /* HgSide */
 		uint32_t self; /* the shard that offers it */
@@ -78,55 +79,55 @@ extern "C"
 		uint8_t column_width[HG_MAX_COLUMNS]; /* zeros behind the last */
 		uint64_t first[HG_MAX_SHARDS + 1]; /* [shards + 1] first row of each sender in the arrays;
 											* its rows end where the next one's begin */
-	} HgOfferHead;
+	} HgPeerWindowHead;
 
 	/* Trailer, which a sender writes when all of its rows are there. */
-	typedef struct HgOfferTrailer
+	typedef struct HgPeerWindowTrailer
 	{
-		uint64_t token[HG_OFFER_TOKEN];
+		uint64_t token[HG_PEER_WINDOW_TOKEN];
 		uint64_t rows;
 		uint64_t nulls; /* bit i is set if column i has a NULL */
-	} HgOfferTrailer;
+	} HgPeerWindowTrailer;
 
 	/* Makes a random token.  HG_INVALID if the system has no random bytes. */
-	extern HgStatus hg_offer_make_token(uint64_t token[HG_OFFER_TOKEN], HgError *error);
+	extern HgStatus hg_peer_window_make_token(uint64_t token[HG_PEER_WINDOW_TOKEN], HgError *error);
 
 	/* Lays out the window for the rows that come to a job from others; token stays zero. */
-	extern void hg_offer_lay_out(const HgJobSpec *spec, HgSide side, const HgExchange *exchange,
-								 HgOfferHead *head);
+	extern void hg_peer_window_lay_out(const HgJobSpec *spec, HgSide side,
+									   const HgExchange *exchange, HgPeerWindowHead *head);
 
 	/*
 	 * Checks a copy of a window's head: that it is the head of this offer, for exactly rows rows
 	 * of shard sender that belong to the parts of shard.  Returns HG_OK or HG_INVALID.
 	 */
-	extern HgStatus hg_offer_check(const HgOfferHead *head, const HgOffer *offer,
-								   const HgJobSpec *spec, HgSide side, uint32_t sender,
-								   uint32_t shard, uint64_t rows, HgError *error);
+	extern HgStatus hg_peer_window_check(const HgPeerWindowHead *head, const HgPeerWindow *window,
+										 const HgJobSpec *spec, HgSide side, uint32_t sender,
+										 uint32_t shard, uint64_t rows, HgError *error);
 
 	/*
 	 * Points rows to the arrays at this row of the window.  capacity is the number of rows from
 	 * there to the end; has_nulls is not set.
 	 */
-	extern void hg_offer_place(const HgOfferHead *head, unsigned char *memory, uint64_t row,
-							   HgExchangeRows *rows);
+	extern void hg_peer_window_rows_at(const HgPeerWindowHead *head, unsigned char *memory,
+									   uint64_t row, HgExchangeRows *rows);
 
 	/* Returns the offset of a shard's trailer in the window, in bytes. */
-	extern uint64_t hg_offer_trailer_at(uint32_t shard);
+	extern uint64_t hg_peer_window_trailer_at(uint32_t shard);
 
-	/* Makes the trailer of rows rows; nulls as in HgOfferTrailer. */
-	extern void hg_offer_make_trailer(const HgOfferHead *head, uint64_t rows, uint64_t nulls,
-									  HgOfferTrailer *trailer);
+	/* Makes the trailer of rows rows; nulls as in HgPeerWindowTrailer. */
+	extern void hg_peer_window_make_trailer(const HgPeerWindowHead *head, uint64_t rows,
+											uint64_t nulls, HgPeerWindowTrailer *trailer);
 
 	/*
 	 * Reads a copy of a shard's trailer: sets *rows to all rows of the shard, or to 0 if it sent
 	 * none.  HG_INVALID if the trailer is not valid.
 	 */
-	extern HgStatus hg_offer_read_trailer(const HgOfferHead *head, uint32_t shard,
-										  const HgOfferTrailer *trailer, uint64_t *rows,
-										  HgError *error);
+	extern HgStatus hg_peer_window_read_trailer(const HgPeerWindowHead *head, uint32_t shard,
+												const HgPeerWindowTrailer *trailer, uint64_t *rows,
+												HgError *error);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* HG_OFFER_H */
+#endif /* HG_PEER_WINDOW_H */

@@ -1,9 +1,9 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_send.c
+ * hg_join_upload.c
  *	  Asynchronous upload: which joins send keys to a device while they read their sides.
  *
- * A sender holds its device memory and lease while both sides are read (hg_sender.h).  So both
+ * A sender holds its device memory and lease while both sides are read (hg_upload.h).  So both
  * sides must be sequential scans of tables that nothing delays: no slow child plan, no client that
  * reads its rows slowly, no other join of this process that needs the device too.  The expressions
  * of the scans and of the keys must not delay them either.  They may call only built-in functions
@@ -91,17 +91,17 @@ hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
 bool
 hg_join_could_stream(const HgJoinState *state)
 {
-	return !hg_join_has_covered(state) && !state->together && state->sender == NULL &&
+	return !hg_join_has_covered(state) && !state->together && state->upload == NULL &&
 		   !state->rewind && !state->rescan.inner && !state->rescan.outer_whole &&
 		   !hg_join_is_spilled(&state->spill) && !state->rules.preserved[HG_OUTER] &&
 		   !state->matched[HG_OUTER].tracked;
 }
 
 /* Returns the specification of a sender. */
-static HgSenderSpec
-hg_join_sender_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
+static HgUploadSpec
+hg_join_upload_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
 {
-	HgSenderSpec spec = {.key_width = state->inputs[HG_INNER]->words->width,
+	HgUploadSpec spec = {.key_width = state->inputs[HG_INNER]->words->width,
 						 .reduction = reduction,
 						 .processes = processes};
 
@@ -130,20 +130,20 @@ hg_join_reads_at_once(const HgJoinState *state)
 }
 
 bool
-hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns)
+hg_join_may_upload(const HgJoinState *state, int processes, HgJobColumns *columns)
 {
-	HgSenderSpec spec = hg_join_sender_spec(
+	HgUploadSpec spec = hg_join_upload_spec(
 		state, processes, hg_join_current_reduction(state->reduction, state->matched));
 
-	return hg_backend != HG_BACKEND_CPU && hg_sender_is_wanted(&spec, columns) &&
+	return hg_backend != HG_BACKEND_CPU && hg_upload_is_worthwhile(&spec, columns) &&
 		   hg_join_reads_at_once(state);
 }
 
 void
-hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id,
-					  const HgJobColumns *columns)
+hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
+					 const HgJobColumns *columns)
 {
-	HgSenderSpec spec = hg_join_sender_spec(
+	HgUploadSpec spec = hg_join_upload_spec(
 		state, processes, columns->reduces ? hg_join_planned_reduction(state->reduction) : NULL);
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
@@ -153,19 +153,19 @@ hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id,
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!columns->gathers[side])
 			spec.columns[side] = NULL;
-	state->sender = hg_sender_create(&spec);
+	state->upload = hg_upload_create(&spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_set_sender(state->inputs[side], state->sender);
+		hg_input_set_upload(state->inputs[side], state->upload);
 	MemoryContextSwitchTo(old);
 }
 
 void
-hg_join_end_sending(HgJoinState *state)
+hg_join_end_upload(HgJoinState *state)
 {
-	if (state->sender == NULL)
+	if (state->upload == NULL)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_set_sender(state->inputs[side], NULL);
-	hg_sender_destroy(state->sender);
-	state->sender = NULL;
+		hg_input_set_upload(state->inputs[side], NULL);
+	hg_upload_destroy(state->upload);
+	state->upload = NULL;
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_page_offer.h
+ * hg_page_source.h
  *	  Page sources: the pages of a table scan, for a device that takes the rows out of them.
  *
  * A scan can be a page source (engine/hg_pages.h) if no process needs its rows.  Pages are copied
@@ -13,8 +13,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_PAGE_OFFER_H
-#define HG_PAGE_OFFER_H
+#ifndef HG_PAGE_SOURCE_H
+#define HG_PAGE_SOURCE_H
 
 #include "hg_compat.h"
 
@@ -23,7 +23,7 @@
 #include "backend/matcher/hg_page_job.h"
 #include "batch/hg_scan_table.h"
 
-typedef struct HgPageOffer
+typedef struct HgPageSource
 {
 	HgScanTable *table;
 	bool together; /* a parallel scan: each process sends some of the pages */
@@ -37,10 +37,10 @@ typedef struct HgPageOffer
 
 	/* what was sent */
 	uint64 pages;
-	uint64 sent_rows;
+	uint64 uploaded_rows;
 	bool begun;
 	NodeInstrumentation before; /* of the scan, if it is instrumented */
-} HgPageOffer;
+} HgPageSource;
 
 /*
  * Initializes a page source of a table.  wanted[0] is the key's column, and the other
@@ -48,31 +48,31 @@ typedef struct HgPageOffer
  * gets of a parallel scan.  Returns false if the scan cannot be a page source.  It does not use
  * the scan.
  */
-extern bool hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nwanted,
-							   const int *wanted);
+extern bool hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool together,
+								int nwanted, const int *wanted);
 
 /* Returns the estimated time to read the rows here instead, in ms. */
-extern double hg_page_offer_reading_ms(const HgPageOffer *offer);
+extern double hg_page_source_reading_ms(const HgPageSource *page_source);
 
 /* Returns the estimated time that copying saves against reading all-visible pages here, in ms. */
-extern double hg_page_offer_saved_ms(const HgPageOffer *offer);
+extern double hg_page_source_saved_ms(const HgPageSource *page_source);
 
 /* Begins the scan, which must be unread.  Returns false if its pages cannot be sent after all. */
-extern bool hg_page_offer_begin(HgPageOffer *offer);
+extern bool hg_page_source_begin(HgPageSource *page_source);
 
 /* Copies all pages to a side of the job; false if it does not take them all. */
-extern bool hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side);
+extern bool hg_page_source_send(HgPageSource *page_source, HgPageJob *job, HgSide side);
 
 /* Counts the rows and blocks that were read, after the device has joined them. */
-extern void hg_page_offer_count(HgPageOffer *offer);
+extern void hg_page_source_count(HgPageSource *page_source);
 
-/* Reports to EXPLAIN that rows of sent_rows, over all processes, have passed the qual. */
-extern void hg_page_offer_tell(HgPageOffer *offer, uint64 sent_rows, uint64 rows);
+/* Reports to EXPLAIN that rows of uploaded_rows, over all processes, have passed the qual. */
+extern void hg_page_source_report(HgPageSource *page_source, uint64 uploaded_rows, uint64 rows);
 
 /* Makes the scan unread again, because its pages were sent in vain. */
-extern void hg_page_offer_forget(HgPageOffer *offer);
+extern void hg_page_source_rescan(HgPageSource *page_source);
 
 /* Makes the parallel scan hand out all blocks again; one process calls it for all. */
-extern void hg_page_offer_deal_again(HgPageOffer *offer);
+extern void hg_page_source_reinitialize(HgPageSource *page_source);
 
-#endif /* HG_PAGE_OFFER_H */
+#endif /* HG_PAGE_SOURCE_H */

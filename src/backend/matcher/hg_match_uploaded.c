@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_match_sent.c
+ * hg_match_uploaded.c
  *	  Match source: a device job whose keys were uploaded while they were read.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -10,30 +10,30 @@
 #include "hg_compat.h"
 
 #include "backend/matcher/hg_match_device.h"
-#include "backend/matcher/hg_match_sent.h"
+#include "backend/matcher/hg_match_uploaded.h"
 #include "backend/matcher/hg_device_timeout.h"
-#include "backend/matcher/hg_sender.h"
+#include "backend/matcher/hg_upload.h"
 #include "engine/hg_ranges.h"
 
 /* Takes the sender's job over, with all keys and columns, and allows partition passes. */
 static HgStatus
-hg_match_sent_take_over(HgMatchJob *job, HgError *error)
+hg_match_uploaded_take_over(HgMatchJob *job, HgError *error)
 {
 	const HgMatchSource *source = &job->source;
 	HgMatchTask *task = source->task;
-	HgSender *sender = task->spec.sender;
+	HgUpload *upload = task->spec.upload;
 	HgJobSpec spec;
 	HgStatus status;
 
-	if (hg_sender_reduces(sender) != (source->reduction != NULL) ||
-		hg_sender_columns(sender, HG_OUTER) != source->gather.columns[HG_OUTER] ||
-		hg_sender_columns(sender, HG_INNER) != source->gather.columns[HG_INNER])
+	if (hg_upload_reduces(upload) != (source->reduction != NULL) ||
+		hg_upload_columns(upload, HG_OUTER) != source->gather.columns[HG_OUTER] ||
+		hg_upload_columns(upload, HG_INNER) != source->gather.columns[HG_INNER])
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
 	hg_match_source_fill_spec(source, &spec);
-	status = hg_sender_finish(sender, &task->host, task->sides, error);
+	status = hg_upload_finish(upload, &task->host, task->sides, error);
 	if (status == HG_OK)
 		status =
-			hg_sender_hand_over(sender, job->engine, &task->host.host, &spec, &job->job, error);
+			hg_upload_hand_over(upload, job->engine, &task->host.host, &spec, &job->job, error);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgKeySet *set = &task->sides[side];
@@ -43,35 +43,36 @@ hg_match_sent_take_over(HgMatchJob *job, HgError *error)
 									set->pieces[i].count, error);
 	}
 	if (status == HG_OK)
-		task->report.sent_rows = hg_sender_sent_rows(sender);
+		task->report.uploaded_rows = hg_upload_rows(upload);
 	return status;
 }
 
 static HgStatus
-hg_match_sent_open(HgMatchSource *source, HgError *error)
+hg_match_uploaded_open(HgMatchSource *source, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
-	HgStatus status = hg_match_sent_take_over(job, error);
+	HgStatus status = hg_match_uploaded_take_over(job, error);
 
 	job->filled = status == HG_OK;
 	if (job->filled)
 		hg_device_timeout_begin_work(&source->task->host);
 	else
 		hg_match_job_close(source);
-	hg_match_task_end_sending(source->task);
+	hg_match_task_end_upload(source->task);
 	/* open a new job, unless the user has cancelled */
 	if (!job->filled && status != HG_CANCELLED)
 		status = hg_match_device_open(source, error);
 	return status;
 }
 
-static const HgMatchSourceOps hg_match_sent_ops = {
+static const HgMatchSourceOps hg_match_uploaded_ops = {
 	HG_MATCH_DEVICE_CALLS,
-	.open = hg_match_sent_open,
+	.open = hg_match_uploaded_open,
 };
 
 HgMatchSource *
-hg_match_sent_create(HgMatchTask *task, HgEngine *engine, const HgMatchColumns *columns, bool alone)
+hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine, const HgMatchColumns *columns,
+						 bool alone)
 {
-	return hg_match_device_create_as(task, &hg_match_sent_ops, engine, columns, alone);
+	return hg_match_device_create_as(task, &hg_match_uploaded_ops, engine, columns, alone);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_host_offer.c
+ * hg_host_window.c
  *	  Rows that jobs of hg_host_exchange.h send each other, through memory of the host.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -11,7 +11,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #endif
 
-#include "hg_host_offer.h"
+#include "hg_host_window.h"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -58,54 +58,54 @@ hg_host_send_fault(const char *name)
  * ------------------------------------------------------------------------ */
 
 void
-hg_host_offer_expect(HgHostOffer *offer, const HgJobSpec *spec, HgSide side,
-					 const HgExchange *exchange)
+hg_host_window_expect(HgHostWindow *window, const HgJobSpec *spec, HgSide side,
+					  const HgExchange *exchange)
 {
-	offer->exchange = *exchange;
-	hg_offer_lay_out(spec, side, exchange, &offer->head);
+	window->exchange = *exchange;
+	hg_peer_window_lay_out(spec, side, exchange, &window->head);
 }
 
 HgStatus
-hg_host_offer_make(HgHostOffer *offer, HgOffer *made, HgError *error)
+hg_host_window_make(HgHostWindow *window, HgPeerWindow *made, HgError *error)
 {
 	int memory;
 	HgStatus status;
 
-	if (offer->exchange.shards == 0 || offer->memory != NULL)
+	if (window->exchange.shards == 0 || window->memory != NULL)
 		return refuse(error, "this is not the time to offer memory");
-	status = hg_offer_make_token(offer->head.token, error);
+	status = hg_peer_window_make_token(window->head.token, error);
 	if (status != HG_OK)
 		return status;
 	memory = memfd_create("offer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (memory >= 0 && ftruncate(memory, (off_t) offer->head.bytes) == 0 &&
+	if (memory >= 0 && ftruncate(memory, (off_t) window->head.bytes) == 0 &&
 		fcntl(memory, F_ADD_SEALS, SEALS) == 0)
-		offer->memory = map(memory, offer->head.bytes);
-	if (offer->memory == NULL)
+		window->memory = map(memory, window->head.bytes);
+	if (window->memory == NULL)
 	{
 		if (memory >= 0)
 			close(memory);
 		return refuse(error, "no memory could be offered");
 	}
-	memcpy(offer->memory, &offer->head, sizeof(offer->head));
+	memcpy(window->memory, &window->head, sizeof(window->head));
 	memset(made, 0, sizeof(*made));
-	memcpy(made->token, offer->head.token, sizeof(made->token));
-	made->bytes = offer->head.bytes;
+	memcpy(made->token, window->head.token, sizeof(made->token));
+	made->bytes = window->head.bytes;
 	made->memory = memory;
 	return HG_OK;
 }
 
 void
-hg_host_offer_free(HgHostOffer *offer)
+hg_host_window_free(HgHostWindow *window)
 {
-	if (offer->memory != NULL)
-		munmap(offer->memory, (size_t) offer->head.bytes);
-	offer->memory = NULL;
+	if (window->memory != NULL)
+		munmap(window->memory, (size_t) window->head.bytes);
+	window->memory = NULL;
 }
 
 /* Take the rows of one shard that are said to be there. */
 static HgStatus
-take_rows(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduce *reduce, HgSide side,
-		  uint32_t shard, const HgOfferTrailer *trailer, HgError *error)
+take_rows(HgHostWindow *window, HgEngine *engine, HgJob *job, HgHostReduce *reduce, HgSide side,
+		  uint32_t shard, const HgPeerWindowTrailer *trailer, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -114,9 +114,10 @@ take_rows(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduce *reduce
 		const uint64_t left = trailer->rows - done;
 		HgExchangeRows rows;
 
-		hg_offer_place(&offer->head, offer->memory, offer->head.first[shard] + done, &rows);
+		hg_peer_window_rows_at(&window->head, window->memory, window->head.first[shard] + done,
+							   &rows);
 		rows.count = (size_t) (left < POLL_ROWS ? left : POLL_ROWS);
-		for (uint32_t column = 0; column < offer->head.ncolumns; column++)
+		for (uint32_t column = 0; column < window->head.ncolumns; column++)
 			rows.has_nulls[column] = (trailer->nulls >> column & 1) != 0;
 		status = hg_host_exchange_put(engine, job, reduce, side, &rows, error);
 		done += rows.count;
@@ -125,21 +126,21 @@ take_rows(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduce *reduce
 }
 
 HgStatus
-hg_host_offer_take(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduce *reduce,
-				   HgSide side, HgError *error)
+hg_host_window_take(HgHostWindow *window, HgEngine *engine, HgJob *job, HgHostReduce *reduce,
+					HgSide side, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	for (uint32_t shard = 0; offer->memory != NULL && shard < offer->head.shards && status == HG_OK;
-		 shard++)
+	for (uint32_t shard = 0;
+		 window->memory != NULL && shard < window->head.shards && status == HG_OK; shard++)
 	{
-		HgOfferTrailer trailer;
+		HgPeerWindowTrailer trailer;
 		uint64_t rows;
 
-		memcpy(&trailer, offer->memory + hg_offer_trailer_at(shard), sizeof(trailer));
-		status = hg_offer_read_trailer(&offer->head, shard, &trailer, &rows, error);
+		memcpy(&trailer, window->memory + hg_peer_window_trailer_at(shard), sizeof(trailer));
+		status = hg_peer_window_read_trailer(&window->head, shard, &trailer, &rows, error);
 		if (status == HG_OK && rows > 0)
-			status = take_rows(offer, engine, job, reduce, side, shard, &trailer, error);
+			status = take_rows(window, engine, job, reduce, side, shard, &trailer, error);
 	}
 	return status;
 }
@@ -150,25 +151,25 @@ hg_host_offer_take(HgHostOffer *offer, HgEngine *engine, HgJob *job, HgHostReduc
 
 /* Map what was offered, if it is that; NULL where it is not. */
 static unsigned char *
-map_offer(const HgOffer *offer)
+map_window(const HgPeerWindow *window)
 {
-	const int seals = fcntl(offer->memory, F_GET_SEALS);
+	const int seals = fcntl(window->memory, F_GET_SEALS);
 	struct stat file;
 
-	if (seals < 0 || (seals & SEALS) != SEALS || fstat(offer->memory, &file) != 0 ||
-		(uint64_t) file.st_size != offer->bytes || offer->bytes < HG_OFFER_ROWS)
+	if (seals < 0 || (seals & SEALS) != SEALS || fstat(window->memory, &file) != 0 ||
+		(uint64_t) file.st_size != window->bytes || window->bytes < HG_PEER_WINDOW_ROWS)
 		return NULL;
-	return map(offer->memory, offer->bytes);
+	return map(window->memory, window->bytes);
 }
 
 /* Do to rows that are there what a fault says; returns whether a trailer follows them. */
 static bool
-spoil(const HgOfferHead *head, unsigned char *memory, uint64_t first, uint64_t count,
+spoil(const HgPeerWindowHead *head, unsigned char *memory, uint64_t first, uint64_t count,
 	  HgHostSendFault fault)
 {
 	HgExchangeRows rows;
 
-	hg_offer_place(head, memory, first, &rows);
+	hg_peer_window_rows_at(head, memory, first, &rows);
 	if (fault == HG_SEND_ALTERS)
 		for (uint64_t i = 0; i < count * head->key_width; i++)
 			((unsigned char *) rows.keys)[i] ^= 0x5A;
@@ -179,13 +180,13 @@ spoil(const HgOfferHead *head, unsigned char *memory, uint64_t first, uint64_t c
 
 /* Send rows to where the head says. */
 static HgStatus
-send_to(const HgOfferHead *head, unsigned char *memory, HgEngine *engine, HgJob *job,
+send_to(const HgPeerWindowHead *head, unsigned char *memory, HgEngine *engine, HgJob *job,
 		const HgHostReduce *reduce, HgSide side, uint32_t self, uint64_t count,
 		HgHostSendFault fault, HgError *error)
 {
 	const uint64_t first = head->first[self];
 	const uint64_t half = count / 2 + 1;
-	HgOfferTrailer trailer;
+	HgPeerWindowTrailer trailer;
 	uint64_t nulls = 0;
 
 	for (uint64_t done = 0; done < count;)
@@ -193,7 +194,7 @@ send_to(const HgOfferHead *head, unsigned char *memory, HgEngine *engine, HgJob 
 		HgExchangeRows rows;
 		HgStatus status;
 
-		hg_offer_place(head, memory, first + done, &rows);
+		hg_peer_window_rows_at(head, memory, first + done, &rows);
 		rows.capacity = (size_t) (count - done < half ? count - done : half);
 		status = hg_host_exchange_take(engine, job, reduce, side, head->self, &rows, error);
 		if (status != HG_OK)
@@ -208,35 +209,35 @@ send_to(const HgOfferHead *head, unsigned char *memory, HgEngine *engine, HgJob 
 	}
 	if (!spoil(head, memory, first, count, fault))
 		return HG_OK;
-	hg_offer_make_trailer(head, count - (fault == HG_SEND_SHORT), nulls, &trailer);
-	memcpy(memory + hg_offer_trailer_at(self), &trailer, sizeof(trailer));
+	hg_peer_window_make_trailer(head, count - (fault == HG_SEND_SHORT), nulls, &trailer);
+	memcpy(memory + hg_peer_window_trailer_at(self), &trailer, sizeof(trailer));
 	return HG_OK;
 }
 
 HgStatus
-hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job, const HgHostReduce *reduce,
-				   HgSide side, uint32_t shard, const HgOffer *offer, HgHostSendFault fault,
-				   HgError *error)
+hg_host_window_send(const HgHostWindow *own, HgEngine *engine, HgJob *job,
+					const HgHostReduce *reduce, HgSide side, uint32_t shard,
+					const HgPeerWindow *window, HgHostSendFault fault, HgError *error)
 {
 	const uint32_t self = own->exchange.self;
-	HgOfferHead head;
+	HgPeerWindowHead head;
 	unsigned char *memory;
 	uint64_t count;
 	HgStatus status = hg_host_exchange_count(job, side, shard, &count, error);
 
 	if (status != HG_OK)
 		return status;
-	memory = fault != HG_SEND_NOT ? map_offer(offer) : NULL;
+	memory = fault != HG_SEND_NOT ? map_window(window) : NULL;
 	if (memory == NULL)
 		return refuse(error, "what was offered can not be used");
 	memcpy(&head, memory, sizeof(head));
-	status = hg_offer_check(&head, offer, &reduce->job, side, self, shard, count, error);
+	status = hg_peer_window_check(&head, window, &reduce->job, side, self, shard, count, error);
 	if (status == HG_OK)
 	{
 		status = send_to(&head, memory, engine, job, reduce, side, self, count, fault, error);
 		if (status != HG_OK)
 			hg_host_exchange_rewind(job, side, shard);
 	}
-	munmap(memory, (size_t) offer->bytes);
+	munmap(memory, (size_t) window->bytes);
 	return status;
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_page_offer.c
+ * hg_page_source.c
  *	  Page sources: the pages of a table scan, for a device that takes the rows out of them.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -17,7 +17,7 @@
 #include "batch/hg_bound_params.h"
 #include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
-#include "batch/hg_page_offer.h"
+#include "batch/hg_page_source.h"
 #include "batch/hg_page_quals.h"
 
 /*
@@ -50,28 +50,28 @@ hg_page_align(char align)
 
 /* Describes an attribute, and its value in rows that are older than the attribute. */
 static void
-hg_page_offer_attribute(TupleDesc desc, int column_index, HgPageAttribute *told)
+hg_page_source_attribute(TupleDesc desc, int column_index, HgPageAttribute *layout)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, column_index);
 	const AttrMissing *missing = NULL;
 
-	told->length = att->attlen;
-	told->align = hg_page_align(att->attalign);
+	layout->length = att->attlen;
+	layout->align = hg_page_align(att->attalign);
 	if (att->atthasmissing && desc->constr != NULL && desc->constr->missing != NULL)
 		missing = &desc->constr->missing[column_index];
 	if (missing == NULL || !missing->am_present)
 		return;
-	told->stored = 1;
+	layout->stored = 1;
 	if (att->attbyval && att->attlen < (int) sizeof(uint64))
-		told->missing =
+		layout->missing =
 			(uint64) missing->am_value & ((UINT64CONST(1) << (BITS_PER_BYTE * att->attlen)) - 1);
 	else if (att->attbyval)
-		told->missing = (uint64) missing->am_value;
+		layout->missing = (uint64) missing->am_value;
 }
 
 /* Describes the attributes up to the last one that is sent or that a qual uses. */
 static void
-hg_page_offer_attributes(HgPageSpec *spec, TupleDesc desc, int ncolumns)
+hg_page_source_attributes(HgPageSpec *spec, TupleDesc desc, int ncolumns)
 {
 	int last = spec->key;
 
@@ -81,12 +81,12 @@ hg_page_offer_attributes(HgPageSpec *spec, TupleDesc desc, int ncolumns)
 		last = Max(last, spec->quals[i].attribute);
 	spec->natts = (uint16) (last + 1);
 	for (int i = 0; i <= last; i++)
-		hg_page_offer_attribute(desc, i, &spec->attributes[i]);
+		hg_page_source_attribute(desc, i, &spec->attributes[i]);
 }
 
 /* Returns true if a device can take an attribute's values out of pages. */
 static bool
-hg_page_offer_takes(TupleDesc desc, AttrNumber attno)
+hg_page_source_supports(TupleDesc desc, AttrNumber attno)
 {
 	Form_pg_attribute att = TupleDescAttr(desc, attno - 1);
 
@@ -95,7 +95,7 @@ hg_page_offer_takes(TupleDesc desc, AttrNumber attno)
 
 /* Returns true if the scan may be a page source. */
 static bool
-hg_page_offer_may(const HgScanTable *table, bool together)
+hg_page_source_is_possible(const HgScanTable *table, bool together)
 {
 	const PlanState *plan = &table->node->ss.ps;
 	TableScanDesc scan = table->node->ss.ss_currentScanDesc;
@@ -111,42 +111,42 @@ hg_page_offer_may(const HgScanTable *table, bool together)
 
 /* Sets statistics of the table from the last vacuum. */
 static void
-hg_page_offer_measure(HgPageOffer *offer, Relation rel)
+hg_page_source_measure(HgPageSource *page_source, Relation rel)
 {
 	const double pages = (double) rel->rd_rel->relpages;
 
-	offer->blocks = (double) RelationGetNumberOfBlocks(rel);
+	page_source->blocks = (double) RelationGetNumberOfBlocks(rel);
 	if (pages < 1 || rel->rd_rel->reltuples < 0)
 		return;
-	offer->rows = (double) rel->rd_rel->reltuples / pages * offer->blocks;
-	offer->visible = Min((double) rel->rd_rel->relallvisible / pages, 1);
+	page_source->rows = (double) rel->rd_rel->reltuples / pages * page_source->blocks;
+	page_source->visible = Min((double) rel->rd_rel->relallvisible / pages, 1);
 }
 
 bool
-hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nwanted,
-				   const int *wanted)
+hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool together, int nwanted,
+					const int *wanted)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
 	TupleDesc desc = RelationGetDescr(rel);
 	const PlanState *plan = &table->node->ss.ps;
-	HgPageSpec *spec = &offer->spec;
+	HgPageSpec *spec = &page_source->spec;
 	AttrNumber key = table->attnos[wanted[0]];
 
-	memset(offer, 0, sizeof(*offer));
+	memset(page_source, 0, sizeof(*page_source));
 #ifdef WORDS_BIGENDIAN
 	return false;
 #endif
-	if (!hg_page_offer_may(table, together))
+	if (!hg_page_source_is_possible(table, together))
 		return false;
 	for (int i = 0; i < nwanted; i++)
-		if (!hg_page_offer_takes(desc, table->attnos[wanted[i]]))
+		if (!hg_page_source_supports(desc, table->attnos[wanted[i]]))
 			return false;
-	offer->table = table;
-	offer->together = together;
-	hg_page_offer_measure(offer, rel);
+	page_source->table = table;
+	page_source->together = together;
+	hg_page_source_measure(page_source, rel);
 	spec->page_size = BLCKSZ;
 	spec->rows_per_page = MaxHeapTuplesPerPage;
-	if (offer->blocks >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
+	if (page_source->blocks >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
 		return false;
 	spec->key = (uint16) (key - 1);
 	for (int i = 1; i < nwanted; i++)
@@ -154,21 +154,23 @@ hg_page_offer_init(HgPageOffer *offer, HgScanTable *table, bool together, int nw
 	if (!hg_page_quals_fill(
 			desc, (List *) hg_bind_params((Node *) plan->plan->qual, plan->state, false), spec))
 		return false;
-	hg_page_offer_attributes(spec, desc, nwanted - 1);
-	offer->expected = (uint64) Min(plan->plan->plan_rows, (double) (HG_MAX_ROWS / 2));
+	hg_page_source_attributes(spec, desc, nwanted - 1);
+	page_source->expected = (uint64) Min(plan->plan->plan_rows, (double) (HG_MAX_ROWS / 2));
 	return true;
 }
 
 double
-hg_page_offer_reading_ms(const HgPageOffer *offer)
+hg_page_source_reading_ms(const HgPageSource *page_source)
 {
-	return offer->rows * HG_PAGE_ROW_NS / 1e6;
+	return page_source->rows * HG_PAGE_ROW_NS / 1e6;
 }
 
 double
-hg_page_offer_saved_ms(const HgPageOffer *offer)
+hg_page_source_saved_ms(const HgPageSource *page_source)
 {
-	return (offer->rows * offer->visible * HG_PAGE_ROW_NS - offer->blocks * HG_PAGE_COPY_NS) / 1e6;
+	return (page_source->rows * page_source->visible * HG_PAGE_ROW_NS -
+			page_source->blocks * HG_PAGE_COPY_NS) /
+		   1e6;
 }
 
 /* Room for pages in the job's memory, and the pages that were copied there but not sent. */
@@ -182,7 +184,7 @@ typedef struct HgPageRoom
 
 /* Makes room for a block's page; may send the previous pages.  False if there is none. */
 static bool
-hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber block)
+hg_page_source_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber block)
 {
 	if (room->held > 0 && room->held < room->count && block == room->first + room->held)
 		return true;
@@ -196,7 +198,7 @@ hg_page_offer_reserve(HgPageRoom *room, HgPageJob *job, HgSide side, BlockNumber
 
 /* Sends the pages of a scan that has begun. */
 static bool
-hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSide side)
+hg_page_source_copy(HgPageSource *page_source, TableScanDesc scan, HgPageJob *job, HgSide side)
 {
 	HgRecentBlock before = {InvalidBlockNumber, InvalidBuffer};
 	HgPageRoom room = {0};
@@ -207,81 +209,82 @@ hg_page_offer_copy(HgPageOffer *offer, TableScanDesc scan, HgPageJob *job, HgSid
 	while ((block = hg_heap_blocks_next(&blocks)) != InvalidBlockNumber)
 	{
 		CHECK_FOR_INTERRUPTS();
-		if (!hg_page_offer_reserve(&room, job, side, block))
+		if (!hg_page_source_reserve(&room, job, side, block))
 			return false;
-		offer->sent_rows +=
+		page_source->uploaded_rows +=
 			(uint64) hg_heap_page_copy(scan, block, &before, room.to + room.held * BLCKSZ);
 		room.held++;
-		offer->pages++;
+		page_source->pages++;
 	}
 	return room.held == 0 || hg_page_job_send(job, side, room.held, room.first);
 }
 
 bool
-hg_page_offer_begin(HgPageOffer *offer)
+hg_page_source_begin(HgPageSource *page_source)
 {
-	SeqScanState *node = offer->table->node;
+	SeqScanState *node = page_source->table->node;
 	MemoryContext old = MemoryContextSwitchTo(node->ss.ps.state->es_query_cxt);
-	TableScanDesc scan = hg_scan_table_begin(offer->table);
+	TableScanDesc scan = hg_scan_table_begin(page_source->table);
 
 	MemoryContextSwitchTo(old);
 	/* valid blocks, and the way the scan was begun, are known only now */
-	if (!hg_page_offer_may(offer->table, offer->together) ||
+	if (!hg_page_source_is_possible(page_source->table, page_source->together) ||
 		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
 		return false;
-	offer->begun = true;
+	page_source->begun = true;
 	if (node->ss.ps.instrument != NULL)
-		offer->before = *node->ss.ps.instrument;
+		page_source->before = *node->ss.ps.instrument;
 	return true;
 }
 
 bool
-hg_page_offer_send(HgPageOffer *offer, HgPageJob *job, HgSide side)
+hg_page_source_send(HgPageSource *page_source, HgPageJob *job, HgSide side)
 {
-	SeqScanState *node = offer->table->node;
+	SeqScanState *node = page_source->table->node;
 	NodeInstrumentation *instrument = node->ss.ps.instrument;
 	bool sent;
 
 	if (instrument != NULL)
 		InstrStartNode(instrument);
-	sent = hg_page_offer_copy(offer, node->ss.ss_currentScanDesc, job, side);
+	sent = hg_page_source_copy(page_source, node->ss.ss_currentScanDesc, job, side);
 	if (instrument != NULL)
 		InstrStopNode(instrument, 0);
 	return sent;
 }
 
 void
-hg_page_offer_count(HgPageOffer *offer)
+hg_page_source_count(HgPageSource *page_source)
 {
-	hg_heap_count_rows(offer->table->node->ss.ss_currentRelation, (int64) offer->sent_rows);
-	offer->table->source->blocks.heap += offer->pages;
+	hg_heap_count_rows(page_source->table->node->ss.ss_currentRelation,
+					   (int64) page_source->uploaded_rows);
+	page_source->table->source->blocks.heap += page_source->pages;
 }
 
 void
-hg_page_offer_tell(HgPageOffer *offer, uint64 sent_rows, uint64 rows)
+hg_page_source_report(HgPageSource *page_source, uint64 uploaded_rows, uint64 rows)
 {
-	SeqScanState *node = offer->table->node;
+	SeqScanState *node = page_source->table->node;
 
 	if (node->ss.ps.instrument == NULL)
 		return;
 	InstrUpdateTupleCount(node->ss.ps.instrument, (double) rows);
-	InstrCountFiltered1(&node->ss.ps, (double) (sent_rows - rows));
+	InstrCountFiltered1(&node->ss.ps, (double) (uploaded_rows - rows));
 }
 
 void
-hg_page_offer_forget(HgPageOffer *offer)
+hg_page_source_rescan(HgPageSource *page_source)
 {
-	SeqScanState *node = offer->table->node;
+	SeqScanState *node = page_source->table->node;
 
-	if (!offer->begun)
+	if (!page_source->begun)
 		return;
 	hg_heap_blocks_forget(node->ss.ss_currentScanDesc);
 	if (node->ss.ps.instrument != NULL)
-		*node->ss.ps.instrument = offer->before;
+		*node->ss.ps.instrument = page_source->before;
 }
 
 void
-hg_page_offer_deal_again(HgPageOffer *offer)
+hg_page_source_reinitialize(HgPageSource *page_source)
 {
-	hg_heap_blocks_deal_again(offer->table->node->ss.ss_currentScanDesc);
+	hg_heap_blocks_deal_again(page_source->table->node->ss.ss_currentScanDesc);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_sender.h
+ * hg_upload.h
  *	  Asynchronous upload: gives a device the keys of a join while its sides are still being read.
  *
  * A sender opens a device job when its process begins to read. It hands keys over whenever there
@@ -11,7 +11,7 @@
  * sides that are read in one go, without a query or user function in between (the caller ensures
  * that), and expected to be read in seconds. A sender that takes longer closes its job.
  *
- * A sender's resources are freed by hg_sender_destroy, by the reset of the memory context that it
+ * A sender's resources are freed by hg_upload_destroy, by the reset of the memory context that it
  * was created in, or by the release of the resource owner that was current then, whichever comes
  * first.
  *
@@ -19,12 +19,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_SENDER_H
-#define HG_SENDER_H
+#ifndef HG_UPLOAD_H
+#define HG_UPLOAD_H
 
 #include "backend/matcher/hg_matcher_spec.h"
 
-typedef struct HgSenderSpec
+typedef struct HgUploadSpec
 {
 	uint32 key_width;
 	uint64 expected_rows[2]; /* by HgSide, of all processes */
@@ -41,69 +41,69 @@ typedef struct HgSenderSpec
 
 	/*
 	 * By HgSide: NULL, or columns whose values come with the matches (HgMatcherSpec), sent at the
-	 * same time. hg_sender_is_wanted chooses among them.
+	 * same time. hg_upload_is_worthwhile chooses among them.
 	 */
 	const HgColumnSet *columns[2];
 	int processes;			/* that would share the CPU's work */
 	uint64 participants_id; /* HgJobSpec.participants_id; 0: this process's own job */
 	int device_no;			/* device of the shared job; ignored without participants_id */
-} HgSenderSpec;
+} HgUploadSpec;
 
 /*
  * Returns true if estimates say that a sender saves time without delaying other sessions. Stores
  * in *columns which columns of spec it sends.
  */
-extern bool hg_sender_is_wanted(const HgSenderSpec *spec, HgJobColumns *columns);
+extern bool hg_upload_is_worthwhile(const HgUploadSpec *spec, HgJobColumns *columns);
 
 /* Creates a sender in CurrentMemoryContext, without waiting for the device. */
-extern HgSender *hg_sender_create(const HgSenderSpec *spec);
+extern HgUpload *hg_upload_create(const HgUploadSpec *spec);
 
 /*
  * Hands over the new keys of a side, as many as there is room for. Only the last piece and pieces
  * after it may have changed since the last call. Never waits; a failure only closes the job.
  */
-extern void hg_sender_send(HgSender *sender, HgSide side, const HgKeySet *keys);
+extern void hg_upload_send(HgUpload *upload, HgSide side, const HgKeySet *keys);
 
 /* Returns true if the device, as far as is known, has admitted the job and it has not failed. */
-extern bool hg_sender_is_admitted(const HgSender *sender);
+extern bool hg_upload_is_admitted(const HgUpload *upload);
 
 /* Returns the device number of its job, admitted or not; -1 without a job. */
-extern int hg_sender_device_no(const HgSender *sender);
+extern int hg_upload_device_no(const HgUpload *upload);
 
 /* Returns true if its job has the columns of a reduction. */
-extern bool hg_sender_reduces(const HgSender *sender);
+extern bool hg_upload_reduces(const HgUpload *upload);
 
 /* Returns the columns of a side whose values come with the matches of its job, or NULL. */
-extern const HgColumnSet *hg_sender_columns(const HgSender *sender, HgSide side);
+extern const HgColumnSet *hg_upload_columns(const HgUpload *upload, HgSide side);
 
 /*
  * Called when all keys are there: hands over the remaining keys and the columns, and waits with
  * host until the device has them. After HG_OK nothing more can be sent. Any other status fills
  * *error and closes the job.
  */
-extern HgStatus hg_sender_finish(HgSender *sender, HgPgHost *host, const HgKeySet sides[2],
+extern HgStatus hg_upload_finish(HgUpload *upload, HgPgHost *host, const HgKeySet sides[2],
 								 HgError *error);
 
 /* Returns true if it has not asked for a job so far. */
-extern bool hg_sender_is_unused(const HgSender *sender);
+extern bool hg_upload_is_unused(const HgUpload *upload);
 
 /* Transfers the job of a finished sender to the caller, with another host. */
-extern HgJob *hg_sender_take(HgSender *sender, const HgHost *host);
+extern HgJob *hg_upload_take_job(HgUpload *upload, const HgHost *host);
 
 /*
  * Transfers the job as a job of an engine with partition passes (hg_ranges.h), which does not know
  * its keys yet. Closes the job on failure.
  */
-extern HgStatus hg_sender_hand_over(HgSender *sender, HgEngine *ranges, const HgHost *host,
+extern HgStatus hg_upload_hand_over(HgUpload *upload, HgEngine *ranges, const HgHost *host,
 									const HgJobSpec *spec, HgJob **job, HgError *error);
 
 /* Closes the job unless it was taken; nothing is sent any more. */
-extern void hg_sender_give_up(HgSender *sender);
+extern void hg_upload_cancel(HgUpload *upload);
 
-/* Returns how many keys of both sides were handed over before hg_sender_finish. */
-extern uint64 hg_sender_sent_rows(const HgSender *sender);
+/* Returns how many keys of both sides were handed over before hg_upload_finish. */
+extern uint64 hg_upload_rows(const HgUpload *upload);
 
 /* Closes the job unless it was taken, and frees the sender. */
-extern void hg_sender_destroy(HgSender *sender);
+extern void hg_upload_destroy(HgUpload *upload);
 
-#endif /* HG_SENDER_H */
+#endif /* HG_UPLOAD_H */

@@ -1,20 +1,20 @@
 /*-------------------------------------------------------------------------
  *
- * hg_host_offer.h
+ * hg_host_window.h
  *	  Rows that jobs of hg_host_exchange.h send each other through peer windows in host memory.
  *
  * A peer window is a memfd, sealed so that no process can shrink it while another one has it
- * mapped.  The owner of a job's columns (hg_host_reduce.h) has an HgHostOffer beside it for each
- * side, and calls it in the course of an exchange (src/engine/hg_offer.h).
+ * mapped.  The owner of a job's columns (hg_host_reduce.h) has an HgHostWindow beside it for each
+ * side, and calls it in the course of an exchange (src/engine/hg_peer_window.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_HOST_OFFER_H
-#define HG_HOST_OFFER_H
+#ifndef HG_HOST_WINDOW_H
+#define HG_HOST_WINDOW_H
 
-#include "../../src/engine/hg_offer.h"
+#include "../../src/engine/hg_peer_window.h"
 #include "hg_host_exchange.h"
 
 #ifdef __cplusplus
@@ -39,38 +39,39 @@ extern "C"
 	extern HgHostSendFault hg_host_send_fault(const char *name);
 
 	/* The peer window of a job's side. */
-	typedef struct HgHostOffer
+	typedef struct HgHostWindow
 	{
 		HgExchange exchange; /* what the side expects; shards is 0 before */
-		HgOfferHead head;
+		HgPeerWindowHead head;
 		unsigned char *memory; /* mapped, head.bytes; NULL without a window */
-	} HgHostOffer;
+	} HgHostWindow;
 
 	/* Notes what a side expects from now on. */
-	extern void hg_host_offer_expect(HgHostOffer *offer, const HgJobSpec *spec, HgSide side,
-									 const HgExchange *exchange);
+	extern void hg_host_window_expect(HgHostWindow *window, const HgJobSpec *spec, HgSide side,
+									  const HgExchange *exchange);
 
 	/*
 	 * make makes the window, as offer of an engine, for a side that expects rows.  made->memory is
 	 * a descriptor of the caller's.  free unmaps the window.
 	 */
-	extern HgStatus hg_host_offer_make(HgHostOffer *offer, HgOffer *made, HgError *error);
-	extern void hg_host_offer_free(HgHostOffer *offer);
+	extern HgStatus hg_host_window_make(HgHostWindow *window, HgPeerWindow *made, HgError *error);
+	extern void hg_host_window_free(HgHostWindow *window);
 
 	/* Writes rows to another shard's window, as send_rows of an engine; returns once written. */
-	extern HgStatus hg_host_offer_send(const HgHostOffer *own, HgEngine *engine, HgJob *job,
-									   const HgHostReduce *reduce, HgSide side, uint32_t shard,
-									   const HgOffer *offer, HgHostSendFault fault, HgError *error);
+	extern HgStatus hg_host_window_send(const HgHostWindow *own, HgEngine *engine, HgJob *job,
+										const HgHostReduce *reduce, HgSide side, uint32_t shard,
+										const HgPeerWindow *window, HgHostSendFault fault,
+										HgError *error);
 
 	/*
 	 * Takes the rows that others have written, before arrived of an engine.  The window can be
 	 * freed afterwards, whatever the status.
 	 */
-	extern HgStatus hg_host_offer_take(HgHostOffer *offer, HgEngine *engine, HgJob *job,
-									   HgHostReduce *reduce, HgSide side, HgError *error);
+	extern HgStatus hg_host_window_take(HgHostWindow *window, HgEngine *engine, HgJob *job,
+										HgHostReduce *reduce, HgSide side, HgError *error);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* HG_HOST_OFFER_H */
+#endif /* HG_HOST_WINDOW_H */

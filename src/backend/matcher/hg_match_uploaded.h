@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_match_sent.h
+ * hg_match_uploaded.h
  *	  Match source: a device job whose keys were uploaded while they were read (hg_match_source.h).
  *
  * Only open differs from other device jobs: it takes the job over from the task's sender. That job
@@ -11,13 +11,13 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_MATCH_SENT_H
-#define HG_MATCH_SENT_H
+#ifndef HG_MATCH_UPLOADED_H
+#define HG_MATCH_UPLOADED_H
 
 #include "backend/matcher/hg_match_source.h"
 
 /* hg_match_device_create() for a task with a sender, which open ends. */
-extern HgMatchSource *hg_match_sent_create(HgMatchTask *task, HgEngine *engine,
-										   const HgMatchColumns *columns, bool alone);
+extern HgMatchSource *hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine,
+											   const HgMatchColumns *columns, bool alone);
 
-#endif /* HG_MATCH_SENT_H */
+#endif /* HG_MATCH_UPLOADED_H */

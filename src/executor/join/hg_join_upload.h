@@ -1,16 +1,16 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_send.h
+ * hg_join_upload.h
  *	  Asynchronous upload: the join node sends keys to a device while it reads its sides.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_JOIN_SEND_H
-#define HG_JOIN_SEND_H
+#ifndef HG_JOIN_UPLOAD_H
+#define HG_JOIN_UPLOAD_H
 
-#include "backend/matcher/hg_sender.h"
+#include "backend/matcher/hg_upload.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -34,16 +34,16 @@ extern bool hg_join_could_stream(const HgJoinState *state);
  * *columns to the columns that are sent as well.  If processes read the sides together, one of
  * them decides for all.
  */
-extern bool hg_join_may_send(const HgJoinState *state, int processes, HgJobColumns *columns);
+extern bool hg_join_may_upload(const HgJoinState *state, int processes, HgJobColumns *columns);
 
 /*
  * Starts to send keys, and columns, as they are read: in a job of this process if participants_id
  * is 0, else as its part of a shared job.  Creates state->sender and sets it in both inputs.
  */
-extern void hg_join_begin_sending(HgJoinState *state, int processes, uint64 participants_id,
-								  const HgJobColumns *columns);
+extern void hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
+								 const HgJobColumns *columns);
 
 /* Ends the upload and frees the sender.  What was sent was used by a matcher, or is discarded. */
-extern void hg_join_end_sending(HgJoinState *state);
+extern void hg_join_end_upload(HgJoinState *state);
 
-#endif /* HG_JOIN_SEND_H */
+#endif /* HG_JOIN_UPLOAD_H */
