@@ -237,11 +237,11 @@ hg_cuda_device_measure(HgCudaDevice *device)
 
 /* Takes an idle kit, if more than `kept` are idle. */
 static bool
-take_kit(HgCudaDevice *device, int kept, HgCudaKit *kit)
+take_kit(HgCudaDevice *device, int remaining, HgCudaKit *kit)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
-	if (device->idle_count <= kept)
+	if (device->idle_count <= remaining)
 		return false;
 	*kit = device->idle[--device->idle_count];
 	return true;
@@ -249,7 +249,7 @@ take_kit(HgCudaDevice *device, int kept, HgCudaKit *kit)
 
 /* Pools a kit for the next job; returns false if the pool of kits is full. */
 static bool
-keep_kit(HgCudaDevice *device, const HgCudaKit *kit)
+pool_kit(HgCudaDevice *device, const HgCudaKit *kit)
 {
 	std::lock_guard<std::mutex> guard(device->lock);
 
@@ -316,9 +316,9 @@ hg_cuda_device_take_kit(HgCudaDevice *device, HgCudaKit *kit, HgError *error)
 }
 
 void
-hg_cuda_device_give_kit(HgCudaDevice *device, HgCudaKit *kit)
+hg_cuda_device_release_kit(HgCudaDevice *device, HgCudaKit *kit)
 {
-	if (!keep_kit(device, kit))
+	if (!pool_kit(device, kit))
 		retire_kit(device, kit);
 	memset(kit, 0, sizeof(*kit));
 }

@@ -124,7 +124,7 @@ HgStatus hg_cuda_device_take_kit(HgCudaDevice *device, HgCudaKit *kit, HgError *
 /*
  * Takes a kit back and zeroes *kit; it may be charged with memory that its stream has not passed.
  */
-void hg_cuda_device_give_kit(HgCudaDevice *device, HgCudaKit *kit);
+void hg_cuda_device_release_kit(HgCudaDevice *device, HgCudaKit *kit);
 
 /*
  * Raises *charged to needed bytes, if it is less, and the device's charge with it. Returns false,

@@ -68,7 +68,7 @@ hg_cuda_work_close(HgCudaWork *work)
 
 	/* work from before a cancellation may still run; the next job's work waits behind it */
 	work->kit.charged = work->charged;
-	hg_cuda_device_give_kit(work->device, &work->kit);
+	hg_cuda_device_release_kit(work->device, &work->kit);
 }
 
 void

@@ -190,7 +190,7 @@ hg_cuda_append_piece(HgCudaJob *job, HgCudaPiece *piece, uint64_t first_page, Hg
 
 	if (status == HG_OK)
 		status = hg_cuda_pieces_follow(piece, job->work.stream, error);
-	hg_cuda_pieces_give(job->pieces, piece);
+	hg_cuda_pieces_release(job->pieces, piece);
 	return status;
 }
 

@@ -35,7 +35,7 @@ note_shape(HgCudaJob *job, const HgShape *shape)
 {
 	job->stats.vertices = UINT64_C(1) << shape->vertices_log2;
 	job->stats.bins = UINT64_C(1) << shape->bins_log2;
-	job->stats.ranges = 1;
+	job->stats.passes = 1;
 	job->stats.build = shape->build;
 	job->stats.probe = shape->probe;
 }
@@ -132,7 +132,7 @@ static HgStatus
 build_making_column(HgCudaJob *job, HgError *error)
 {
 	HG_TRY(hg_cuda_replica_column_build(&job->work, &job->making.column, error));
-	job->stats.bins = job->stats.ranges = 1;
+	job->stats.bins = job->stats.passes = 1;
 	job->stats.build = HG_BUILD_V1;
 	job->stats.probe = HG_PROBE_INTERSECT;
 	return HG_OK;

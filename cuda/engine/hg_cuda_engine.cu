@@ -299,7 +299,7 @@ cuda_drop_pages(HgJob *handle, HgBroughtPages *brought)
 	HgCudaJob *job = job_of(handle);
 
 	cudaSetDevice(job->work.device->ordinal);
-	hg_cuda_pieces_give(job->pieces, reinterpret_cast<HgCudaPiece *>(brought));
+	hg_cuda_pieces_release(job->pieces, reinterpret_cast<HgCudaPiece *>(brought));
 }
 
 /* Checks that a piece's rows may be appended, and makes the device current. */

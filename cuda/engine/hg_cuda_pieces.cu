@@ -226,7 +226,7 @@ prepare(HgCudaPieces *pieces, HgCudaPiece *piece, const HgHost *host, uint64_t r
 
 /* Gives a piece back. If it could not be made ready, it is freed, and no new ones are made. */
 static void
-give(HgCudaPieces *pieces, HgCudaPiece *piece, bool ready)
+release(HgCudaPieces *pieces, HgCudaPiece *piece, bool ready)
 {
 	std::lock_guard<std::mutex> guard(pieces->lock);
 
@@ -261,13 +261,13 @@ hg_cuda_pieces_bring(HgCudaPieces *pieces, const HgHost *host, HgSide side, cons
 	status = prepare(pieces, chosen, host, room, error);
 	if (status != HG_OK)
 	{
-		give(pieces, chosen, false);
+		release(pieces, chosen, false);
 		return status == HG_DEVICE_OUT_OF_MEMORY ? HG_OK : status;
 	}
 	status = hg_cuda_pages_count(&chosen->work, &chosen->pages, pieces->spec, side, from,
 								 (uint32_t) count, error);
 	if (status != HG_OK)
-		give(pieces, chosen, true);
+		release(pieces, chosen, true);
 	else
 		*piece = chosen;
 	return status;
@@ -282,7 +282,7 @@ hg_cuda_pieces_follow(HgCudaPiece *piece, cudaStream_t stream, HgError *error)
 }
 
 void
-hg_cuda_pieces_give(HgCudaPieces *pieces, HgCudaPiece *piece)
+hg_cuda_pieces_release(HgCudaPieces *pieces, HgCudaPiece *piece)
 {
-	give(pieces, piece, true);
+	release(pieces, piece, true);
 }

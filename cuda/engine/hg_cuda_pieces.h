@@ -107,6 +107,6 @@ HgStatus hg_cuda_pieces_bring(HgCudaPieces *pieces, const HgHost *host, HgSide s
 HgStatus hg_cuda_pieces_follow(HgCudaPiece *piece, cudaStream_t stream, HgError *error);
 
 /* Gives a piece back. */
-void hg_cuda_pieces_give(HgCudaPieces *pieces, HgCudaPiece *piece);
+void hg_cuda_pieces_release(HgCudaPieces *pieces, HgCudaPiece *piece);
 
 #endif /* HG_CUDA_PIECES_H */

@@ -81,7 +81,7 @@ area_take(HgQueueArea *area, HgQueuePart *part, uint64_t least, uint64_t wanted)
 }
 
 static void
-area_give(HgQueueArea *area, HgQueuePart *part)
+area_release(HgQueueArea *area, HgQueuePart *part)
 {
 	HgQueuePart **link = &area->parts;
 
@@ -175,13 +175,13 @@ hg_queue_staging_take_room(HgQueueStaging *staging, HgQueueEntry *request)
 }
 
 void
-hg_queue_staging_give_lease(HgQueueStaging *staging, HgQueueEntry *job)
+hg_queue_staging_release_lease(HgQueueStaging *staging, HgQueueEntry *job)
 {
-	area_give(&staging->leases, &job->part);
+	area_release(&staging->leases, &job->part);
 }
 
 void
-hg_queue_staging_give_room(HgQueueStaging *staging, HgQueueEntry *request)
+hg_queue_staging_release_room(HgQueueStaging *staging, HgQueueEntry *request)
 {
-	area_give(&staging->rooms, &request->part);
+	area_release(&staging->rooms, &request->part);
 }

@@ -58,10 +58,10 @@ extern bool hg_queue_staging_take_lease(HgQueueStaging *staging, HgQueueEntry *j
 extern bool hg_queue_staging_take_room(HgQueueStaging *staging, HgQueueEntry *request);
 
 /* Gives a lease back, if there is any. */
-extern void hg_queue_staging_give_lease(HgQueueStaging *staging, HgQueueEntry *job);
+extern void hg_queue_staging_release_lease(HgQueueStaging *staging, HgQueueEntry *job);
 
 /* Gives room back, if there is any. */
-extern void hg_queue_staging_give_room(HgQueueStaging *staging, HgQueueEntry *request);
+extern void hg_queue_staging_release_room(HgQueueStaging *staging, HgQueueEntry *request);
 
 /* Returns the taken bytes of both areas. */
 static inline uint64_t

@@ -319,7 +319,7 @@ void
 hg_server_queue_end_lease(HgServerQueue *queue, HgQueueEntry *job)
 {
 	pthread_mutex_lock(&queue->lock);
-	hg_queue_staging_give_lease(&queue->staging, job);
+	hg_queue_staging_release_lease(&queue->staging, job);
 	/* a built job takes the place of the one that was at work */
 	job->ahead = false;
 	hg_queue_turn_pass_on(queue);
@@ -332,7 +332,7 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 	pthread_mutex_lock(&queue->lock);
 	/* while the job is still open, so that the process is not idle */
 	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job, NULL));
-	hg_queue_staging_give_lease(&queue->staging, job);
+	hg_queue_staging_release_lease(&queue->staging, job);
 	queue->memory.reserved -= job->memory;
 	if (job->state == HG_QUEUE_GRANTED)
 		take_out(queue, job);
@@ -426,12 +426,12 @@ hg_server_queue_take_room(HgServerQueue *queue, HgQueueEntry *room, uint64_t wan
 }
 
 void
-hg_server_queue_give_room(HgServerQueue *queue, HgQueueEntry *room)
+hg_server_queue_release_room(HgServerQueue *queue, HgQueueEntry *room)
 {
 	if (room->part.bytes == 0)
 		return;
 	pthread_mutex_lock(&queue->lock);
-	hg_queue_staging_give_room(&queue->staging, room);
+	hg_queue_staging_release_room(&queue->staging, room);
 	hg_queue_turn_grant_rooms(queue);
 	pthread_mutex_unlock(&queue->lock);
 }

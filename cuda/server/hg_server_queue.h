@@ -117,7 +117,7 @@ extern HgStatus hg_server_queue_take_room(HgServerQueue *queue, HgQueueEntry *ro
 										  const HgQueueWaiter *waiter, HgError *error);
 
 /* Gives the room back, if there is any. */
-extern void hg_server_queue_give_room(HgServerQueue *queue, HgQueueEntry *room);
+extern void hg_server_queue_release_room(HgServerQueue *queue, HgQueueEntry *room);
 
 /* Adds change to the number of connections. */
 extern void hg_server_queue_count_connections(HgServerQueue *queue, int change);

@@ -43,7 +43,7 @@ hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *re
 		reply->lease_bytes = session->results.part.bytes;
 	}
 	else if (status != HG_DEVICE_FAILED)
-		hg_server_queue_give_room(session->queue, &session->results);
+		hg_server_queue_release_room(session->queue, &session->results);
 }
 
 /* Returns the device memory that a job needs with so many rows, if they are more than expected. */

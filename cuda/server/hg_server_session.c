@@ -394,7 +394,7 @@ static void
 serve_message(HgServerSession *session)
 {
 	/* with any message the client has finished with the results */
-	hg_server_queue_give_room(session->queue, &session->results);
+	hg_server_queue_release_room(session->queue, &session->results);
 	switch ((HgWireType) session->received.header.type)
 	{
 		case HG_WIRE_CANCEL:
@@ -494,7 +494,7 @@ hg_server_session_destroy(HgServerSession *session)
 		hg_server_job_close(session->jobs);
 	while (session->ahead_count > 0)
 		drop_attached(&session->ahead[--session->ahead_count]);
-	hg_server_queue_give_room(session->queue, &session->results);
+	hg_server_queue_release_room(session->queue, &session->results);
 	close(session->wake);
 	free(session);
 }

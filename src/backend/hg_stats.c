@@ -260,7 +260,7 @@ hg_stats_is_of_device(const HgMatcherReport *report)
  * used a device, and the reasons are the other's if the report has none.
  */
 static void
-hg_stats_keep(HgMatcherReport *report, const HgMatcherReport *other)
+hg_stats_merge_report(HgMatcherReport *report, const HgMatcherReport *other)
 {
 	if (hg_stats_is_of_device(other) && !hg_stats_is_of_device(report))
 	{
@@ -288,7 +288,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	HgMatcherReport earlier = record->report;
 
 	record->report = *report;
-	hg_stats_keep(&record->report, &earlier);
+	hg_stats_merge_report(&record->report, &earlier);
 	record->report.uploaded_rows += uploaded_rows;
 	record->report.uploaded_pages += uploaded_pages;
 	record->report.start_ms += start_ms;
@@ -296,7 +296,7 @@ hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report)
 	record->report.cpu_ms += cpu_ms;
 	record->report.gathered = Max(record->report.gathered, gathered);
 	record->report.filters = Max(record->report.filters, filters);
-	sum->ranges = Max(sum->ranges, before.ranges);
+	sum->passes = Max(sum->passes, before.passes);
 	sum->matches += before.matches;
 	sum->comparisons += before.comparisons;
 	sum->intersections += before.intersections;
@@ -327,7 +327,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 	{
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			sum->rows[side] += more->rows[side];
-		sum->ranges = Max(sum->ranges, more->ranges);
+		sum->passes = Max(sum->passes, more->passes);
 		sum->vertices = Max(sum->vertices, more->vertices);
 		sum->bins = Max(sum->bins, more->bins);
 		sum->matches += more->matches;
@@ -343,7 +343,7 @@ hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other)
 		record->report.start_ms = Max(record->report.start_ms, other->report.start_ms);
 		record->report.gathered = Max(record->report.gathered, other->report.gathered);
 		record->report.filters = Max(record->report.filters, other->report.filters);
-		hg_stats_keep(&record->report, &other->report);
+		hg_stats_merge_report(&record->report, &other->report);
 	}
 	record->executions = Max(record->executions, other->executions);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -143,7 +143,7 @@ hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows, uint64
 }
 
 void
-hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows)
+hg_covered_select_rows(HgCovered *covered, const HgIntegers *rows)
 {
 	memset(covered->states, HG_FLAT_NONE, covered->nparts * sizeof(uint8));
 	memset(covered->counts, 0, covered->nparts * sizeof(uint32));
@@ -185,7 +185,7 @@ hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows)
 	some->states = palloc(Max(covered->nparts, 1) * sizeof(uint8));
 	some->bits = palloc(Max(covered->nparts, 1) * sizeof(uint64 *));
 	some->counts = palloc(Max(covered->nparts, 1) * sizeof(uint32));
-	hg_covered_keep_rows(some, rows);
+	hg_covered_select_rows(some, rows);
 	hg_covered_apply(some);
 	some->side = (HgFlatSide){.graph = &some->graph->flat, .mask = &some->mask};
 	return some;

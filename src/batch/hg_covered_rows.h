@@ -51,6 +51,6 @@ extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgInt
 extern HgCovered *hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows);
 
 /* Makes rows the only covered rows. */
-extern void hg_covered_keep_rows(HgCovered *covered, const HgIntegers *rows);
+extern void hg_covered_select_rows(HgCovered *covered, const HgIntegers *rows);
 
 #endif /* HG_COVERED_ROWS_H */

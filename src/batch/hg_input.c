@@ -293,7 +293,7 @@ hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys)
 }
 
 void
-hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
+hg_input_store(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys)
 {
 	const uint16 *which = rows->which;
 	uint16 rest[HG_BATCH_ROWS];
@@ -349,7 +349,7 @@ hg_input_read_run(HgInput *input, int max_rows, HgRun *run)
 
 /* Stores the child's next rows as a run; false if they do not come as one. */
 static bool
-hg_input_keep_run(HgInput *input, uint64 max_rows)
+hg_input_store_run(HgInput *input, uint64 max_rows)
 {
 	HgRun run;
 	uint64 first_row;
@@ -392,12 +392,12 @@ hg_input_fill(HgInput *input, uint64 max_rows)
 	while (hg_input_rows(input) < max_rows && !hg_budget_is_full(&input->budget) &&
 		   hg_input_rows(input) <= most)
 	{
-		if (!hg_input_keep_run(input, max_rows))
+		if (!hg_input_store_run(input, max_rows))
 		{
 			input->child->max_rows = (int) Min(max_rows - hg_input_rows(input), HG_BATCH_ROWS);
 			if (!hg_input_read(input, &rows, &keys))
 				break;
-			hg_input_keep(input, &rows, &keys);
+			hg_input_store(input, &rows, &keys);
 			if (rows.nnull > 0)
 				hg_column_store_add(input->null_rows, rows.batch, rows.at, rows.null_rows,
 									rows.nnull);

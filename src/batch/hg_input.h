@@ -200,7 +200,7 @@ extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
 extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
 
 /* Stores rows with a key that hg_input_read() has returned: their words and columns. */
-extern void hg_input_keep(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys);
+extern void hg_input_store(HgInput *input, const HgInputRows *rows, const HgSpillKeys *keys);
 
 /* Returns the number of the first row in memory; covered rows have lower numbers. */
 static inline uint32

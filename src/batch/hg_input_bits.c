@@ -79,7 +79,7 @@ hg_input_fill_bits(HgInput *input)
 				rows.key_rows[i - done] = rows.which != NULL ? rows.which[i] : i;
 			rows.which = rows.key_rows;
 			rows.nkeys -= done;
-			hg_input_keep(input, &rows, &keys);
+			hg_input_store(input, &rows, &keys);
 			return false;
 		}
 	}

@@ -123,7 +123,7 @@ hg_input_end_covered(HgInput *input, const HgIntegers *left)
 		pg_atomic_uint32 *next_part = palloc(sizeof(pg_atomic_uint32));
 
 		pg_atomic_init_u32(next_part, 0);
-		hg_covered_keep_rows(input->covered, left);
+		hg_covered_select_rows(input->covered, left);
 		hg_covered_apply(input->covered);
 		hg_uncover_begin(&input->uncover, input->covered, next_part);
 		hg_charge_set(&input->covered_charge, input->covered->bytes);

@@ -115,7 +115,7 @@ hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *colum
 
 /* Clears holds[i] if the column of row first + i is NULL, or with is_null if it is not. */
 static void
-hg_array_keep_nulls(const HgSegmentArray *array, uint32 first, int n, bool is_null, bool *holds)
+hg_array_select_nulls(const HgSegmentArray *array, uint32 first, int n, bool is_null, bool *holds)
 {
 	if (array->valid == NULL && is_null)
 		memset(holds, false, n * sizeof(bool));
@@ -294,7 +294,7 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 		case HG_PREDICATE_IS_NULL:
 		case HG_PREDICATE_NOT_NULL:
 			memset(holds, true, n * sizeof(bool));
-			hg_array_keep_nulls(array, first, n, predicate->kind == HG_PREDICATE_IS_NULL, holds);
+			hg_array_select_nulls(array, first, n, predicate->kind == HG_PREDICATE_IS_NULL, holds);
 			return;
 		case HG_PREDICATE_INTEGER:
 		case HG_PREDICATE_NUMERIC:
@@ -302,7 +302,7 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 			break;
 		case HG_PREDICATE_ORDER:
 			hg_array_ordered(predicate, array, columns[predicate->other].array, first, n, holds);
-			hg_array_keep_nulls(columns[predicate->other].array, first, n, false, holds);
+			hg_array_select_nulls(columns[predicate->other].array, first, n, false, holds);
 			break;
 		case HG_PREDICATE_COMPUTED:
 		case HG_PREDICATE_COMPUTED_ORDER:
@@ -314,5 +314,5 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 			hg_array_judged(predicate, array, first, n, holds);
 			break;
 	}
-	hg_array_keep_nulls(array, first, n, false, holds);
+	hg_array_select_nulls(array, first, n, false, holds);
 }

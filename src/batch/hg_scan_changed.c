@@ -95,8 +95,8 @@ hg_changed_recall(const HgPageVis *vis, uint32 first, uint32 end, uint64 *bits, 
  * An entry has few rows; other blocks are not stored.
  */
 static void
-hg_changed_keep(HgSegmentVersion *version, int block, TransactionId xmin, XLogRecPtr lsn,
-				uint32 nrows, const uint64 *seen, uint32 count, const HgHeapLines *lines)
+hg_changed_store(HgSegmentVersion *version, int block, TransactionId xmin, XLogRecPtr lsn,
+				 uint32 nrows, const uint64 *seen, uint32 count, const HgHeapLines *lines)
 {
 	HgPageVis vis = {.lsn = lsn, .newest = lines->newest, .gone = nrows - count <= count};
 
@@ -179,7 +179,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 	if (known != *count)
 		return HG_CHANGED_UNKNOWN;
 	hg_changed_set(bits, first, seen, nrows);
-	hg_changed_keep(version, block, xmin, lsn, nrows, seen, *count, lines);
+	hg_changed_store(version, block, xmin, lsn, nrows, seen, *count, lines);
 	return HG_CHANGED_LOOKED_AT;
 }
 

@@ -10,7 +10,7 @@
  *	cuda	cuda/, inside the device process hashgraph_device;
  *	remote	engine/wire, which forwards every call to an engine in another
  *			process.  A session reaches the cuda engine through it;
- *	ranges	hg_ranges.h, around the remote engine: it runs a job that does not
+ *	ranges	hg_passes.h, around the remote engine: it runs a job that does not
  *			fit the device as smaller jobs, two at a time;
  *	sharded	hg_sharded.h, around several remote engines: each runs one shard.
  *
@@ -482,7 +482,7 @@ extern "C"
 		 * Number of pieces that the job was divided into because memory did not hold it whole, or
 		 * of shards. 1 if it ran whole; 0 before build.
 		 */
-		uint64_t ranges;
+		uint64_t passes;
 		HgBuildAlgorithm build; /* the choice; never AUTO after build */
 		HgProbeAlgorithm probe;
 		HgTableKind table; /* with HG_BUILD_TABLE: the kind; vertices then counts its slots */

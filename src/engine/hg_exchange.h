@@ -15,7 +15,7 @@
  * The mixed word of the key is mixed once more, and its first bits are the part.  The first bits
  * of the mixed word itself determine the vertex: with those as the part, a shard would use few
  * vertices and have long lists.  With other bits of the mixed word, the slices of partition passes
- * (hg_ranges.h) would have keys of few parts.
+ * (hg_passes.h) would have keys of few parts.
  *
  * THE EXCHANGE comes between the last append or append_column and build.  The caller of the shards
  * runs it, one side at a time:

@@ -130,8 +130,8 @@ extern "C"
 
 	/* Count rows to add, and rows of an older graph to keep that count by the mask. */
 	extern HgStatus hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error);
-	extern HgStatus hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph,
-									   const HgFlatMask *mask, HgError *error);
+	extern HgStatus hg_flat_count_graph(HgFlatMaker *maker, const HgFlatGraph *graph,
+										const HgFlatMask *mask, HgError *error);
 
 	/* Returns how many rows were counted in a bin. */
 	extern uint64_t hg_flat_counted(const HgFlatMaker *maker, uint32_t bin);
@@ -145,8 +145,8 @@ extern "C"
 
 	/* Add rows of a batch, or rows of an older graph that count by the mask. */
 	extern HgStatus hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error);
-	extern HgStatus hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph,
-								 const HgFlatMask *mask, HgError *error);
+	extern HgStatus hg_flat_add_graph(HgFlatMaker *maker, const HgFlatGraph *graph,
+									  const HgFlatMask *mask, HgError *error);
 
 	/*
 	 * Makes one of the bins begun, after all rows were added.  memory has

@@ -91,7 +91,7 @@ table_note(HgLookupJob *job, HgError *error)
 		return status;
 	job->base.stats.vertices = stats.slots > 0 ? stats.slots : 1;
 	job->base.stats.bins = 1;
-	job->base.stats.ranges = 1;
+	job->base.stats.passes = 1;
 	job->base.stats.build = HG_BUILD_TABLE;
 	job->base.stats.probe = HG_PROBE_STANDARD;
 	job->base.stats.table = job->base.spec.table;

@@ -183,7 +183,7 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 
 /* Checks the replicas of a spec: what the job makes, and the replicas that are its sides. */
 static HgStatus
-check_kept(const HgJobSpec *spec, HgError *error)
+check_replicas(const HgJobSpec *spec, HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -305,7 +305,7 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
 	if (hg_replica_is_used(spec))
 	{
-		HgStatus status = check_kept(spec, error);
+		HgStatus status = check_replicas(spec, error);
 
 		if (status != HG_OK)
 			return status;

@@ -510,7 +510,7 @@ sharded_stats(HgJob *handle, HgJobStats *stats)
 		job->shard[i].calls.stats(job->shard[i].job, &one);
 		stats->vertices += one.vertices;
 		stats->bins += one.bins;
-		stats->ranges += one.ranges;
+		stats->passes += one.passes;
 		stats->matches += one.matches;
 		stats->comparisons += one.comparisons;
 		stats->intersections += one.intersections;

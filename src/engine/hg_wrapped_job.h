@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_wrapped_job.h
- *	  State and checks common to jobs of engines around other engines (hg_ranges.h, hg_sharded.h).
+ *	  State and checks common to jobs of engines around other engines (hg_passes.h, hg_sharded.h).
  *
  * Engines on the host have hg_host_job.h for that, which manages keys and memory as well.
  *

@@ -89,12 +89,12 @@ static uint64
 hg_graph_rows(const HgGraphMaking *making)
 {
 	uint64 rows = 0;
-	uint32 kept = 0;
+	uint32 copied = 0;
 	uint32 listed = 0;
 
 	for (uint32 i = 0; i < making->nsegments; i++)
 	{
-		kept += making->kept[i] == HG_FLAT_ALL;
+		copied += making->copied[i] == HG_FLAT_ALL;
 		if (DsaPointerIsValid(making->added[i]))
 			rows += hg_segment_version(making->added[i])->nrows;
 	}
@@ -106,7 +106,7 @@ hg_graph_rows(const HgGraphMaking *making)
 
 		listed += serial != 0 && (serial & HG_GRAPH_PASSED) == 0;
 	}
-	return rows + (uint64) ((double) making->flat.rows * kept / Max(listed, 1));
+	return rows + (uint64) ((double) making->flat.rows * copied / Max(listed, 1));
 }
 
 /*
@@ -182,7 +182,7 @@ hg_graph_make_bins(HgGraphMaking *making, HgFlatMaker *maker, HgResidentClaim *c
 		HgStatus status = hg_flat_begin(maker, first, limit, &end, &error);
 
 		if (status == HG_OK && DsaPointerIsValid(making->old))
-			status = hg_flat_keep(maker, &making->flat, &making->mask, &error);
+			status = hg_flat_add_graph(maker, &making->flat, &making->mask, &error);
 		if (status == HG_OK)
 			status = hg_graph_feed(making, maker, hg_flat_add, &error);
 		for (uint32 bin = first; bin < end && status == HG_OK; bin++)
@@ -221,7 +221,7 @@ hg_graph_make(HgGraphMaking *making, HgResidentClaim *claim, dsa_pointer *pointe
 
 		hg_graph_version_bins(old, bins);
 		making->flat = (HgFlatGraph){.shape = old->shape, .rows = old->rows, .bins = bins};
-		making->mask = (HgFlatMask){.nparts = making->nsegments, .states = making->kept};
+		making->mask = (HgFlatMask){.nparts = making->nsegments, .states = making->copied};
 	}
 	shape = hg_flat_shape(making->words->encoder->width, hg_graph_rows(making));
 	*pointer = hg_graph_version_make(claim, &making->words->key, &shape, making->nsegments);
@@ -232,7 +232,7 @@ hg_graph_make(HgGraphMaking *making, HgResidentClaim *claim, dsa_pointer *pointe
 
 	status = hg_flat_maker_open(&making->host.host, &shape, &maker, &error);
 	if (status == HG_OK && DsaPointerIsValid(making->old))
-		status = hg_flat_count_kept(maker, &making->flat, &making->mask, &error);
+		status = hg_flat_count_graph(maker, &making->flat, &making->mask, &error);
 	if (status == HG_OK)
 		status = hg_graph_feed(making, maker, hg_flat_count, &error);
 	if (status != HG_OK)

@@ -70,7 +70,7 @@ hg_graph_reserve(HgGraphMaking *making, uint32 nsegments)
 {
 	making->size = Max(nsegments, 1);
 	making->serials = palloc(making->size * sizeof(uint64));
-	making->kept = palloc(making->size * sizeof(uint8));
+	making->copied = palloc(making->size * sizeof(uint8));
 	making->added = palloc(making->size * sizeof(dsa_pointer));
 }
 
@@ -114,19 +114,19 @@ hg_graph_compare(HgGraphMaking *making, const HgDirectoryEntry *entry, const HgR
 		const HgSegmentVersion *version;
 
 		making->serials[i] = 0;
-		making->kept[i] = HG_FLAT_NONE;
+		making->copied[i] = HG_FLAT_NONE;
 		making->added[i] = InvalidDsaPointer;
 		hg_directory_prefetch(slots, entry->nslots, i);
 		if (DsaPointerIsValid(slots[i].version))
 		{
 			version = hg_segment_version(slots[i].version);
 			if (version->serial == old_serial)
-				making->kept[i] = HG_FLAT_ALL;
+				making->copied[i] = HG_FLAT_ALL;
 			else if ((version->serial | HG_GRAPH_PASSED) == old_serial)
 				making->serials[i] = old_serial;
 			else if (hg_graph_words_begin(making->words, version))
 				making->added[i] = slots[i].version;
-			if (making->kept[i] == HG_FLAT_ALL || DsaPointerIsValid(making->added[i]))
+			if (making->copied[i] == HG_FLAT_ALL || DsaPointerIsValid(making->added[i]))
 				making->serials[i] = version->serial;
 		}
 		differ += making->serials[i] != old_serial;

@@ -37,7 +37,7 @@ typedef struct HgGraphMaking
 	uint32 nsegments;
 	uint32 size;		/* allocated elements of the next three arrays */
 	uint64 *serials;	/* of versions that the graph will list */
-	uint8 *kept;		/* HgFlatPartState: whether the older graph's rows are copied */
+	uint8 *copied;		/* HgFlatPartState: whether the older graph's rows are copied */
 	dsa_pointer *added; /* pinned versions whose rows are new; invalid: none */
 	dsa_pointer old;	/* pinned older graph; invalid: none */
 	HgFlatGraph flat;	/* the older graph */

@@ -39,7 +39,7 @@ hg_loader_check_table(Relation rel)
 		hg_directory_remove(entry);
 	else if (entry != NULL)
 	{
-		hg_directory_cut(entry, 0);
+		hg_directory_truncate(entry, 0);
 		hg_loader_decline(entry, reason);
 		hg_directory_unlock(entry);
 	}

@@ -134,8 +134,8 @@ hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *send
  * take no replica at all, or the loader has to exit.
  */
 static bool
-hg_replica_give(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no,
-				bool (*is_left)(void))
+hg_replica_upload(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no,
+				  bool (*is_left)(void))
 {
 	HgDeviceCopy *copy = &copies[device_no];
 	HgReplicaHost sending = {.is_left = is_left};
@@ -217,7 +217,7 @@ hg_replica_graph(const HgReplicaPart *part)
 		new_replica.shape =
 			hg_copartition_shape(part->partitions, part->partition, new_replica.shape.key_width,
 								 part->copartition->rows[part->partition]);
-		return hg_replica_give(&task, part->copartition->copies, part->device_no, part->is_left);
+		return hg_replica_upload(&task, part->copartition->copies, part->device_no, part->is_left);
 	}
 	if (part->partitions != NULL)
 	{
@@ -225,8 +225,8 @@ hg_replica_graph(const HgReplicaPart *part)
 		new_replica.shape =
 			hg_partition_shape(part->partitions, part->partition, new_replica.shape.key_width);
 	}
-	return hg_replica_give(&task, hg_graph_version_copies(part->version, part->partitioning),
-						   part->device_no, part->is_left);
+	return hg_replica_upload(&task, hg_graph_version_copies(part->version, part->partitioning),
+							 part->device_no, part->is_left);
 }
 
 /* Sends a column of its rows to a device's process. */
@@ -257,7 +257,7 @@ hg_replica_column(const HgReplicaPart *part, int number)
 			new_replica.shape = hg_partition_column_shape(part->partitions, part->partition,
 														  new_replica.shape.width);
 		}
-		there = hg_replica_give(&task, copies, part->device_no, part->is_left);
+		there = hg_replica_upload(&task, copies, part->device_no, part->is_left);
 		hg_replica_column_unpin(column);
 	}
 	else if (part->is_left())
@@ -267,7 +267,7 @@ hg_replica_column(const HgReplicaPart *part, int number)
 	return there;
 }
 
-/* Sends a device's process what it shall have of a graph.  Returns as hg_replica_give(). */
+/* Sends a device's process what it shall have of a graph.  Returns as hg_replica_upload(). */
 static bool
 hg_replica_pinned_at(const HgReplicaPart *part)
 {
@@ -513,7 +513,7 @@ hg_replica_copartition(const HgReplicaPart *part, const HgReplicaHolders *holder
 	for (int i = 0; i < n && !part->is_left(); i++)
 	{
 		const HgKeyNumbers numbers = {.n = 1, .numbers = {columns[i]}};
-		HgPinnedGraph *with = hg_resident_graph_pin_to_give(part->key, &numbers);
+		HgPinnedGraph *with = hg_resident_graph_pin_to_send(part->key, &numbers);
 		HgReplicaPart copartition = *part;
 
 		if (with == NULL)

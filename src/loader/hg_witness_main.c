@@ -106,7 +106,7 @@ hg_witness_decline(Relation rel)
 
 	if (entry == NULL)
 		return;
-	hg_directory_cut(entry, 0);
+	hg_directory_truncate(entry, 0);
 	entry->file = hg_resident_file(rel);
 	entry->loaded_at = GetCurrentTimestamp();
 	hg_loader_decline(entry, HG_REASON_FAILED);

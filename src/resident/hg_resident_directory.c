@@ -164,7 +164,7 @@ hg_directory_lose_graph(HgDirectoryGraph *graph)
 }
 
 void
-hg_directory_cut(HgDirectoryEntry *entry, uint32 n)
+hg_directory_truncate(HgDirectoryEntry *entry, uint32 n)
 {
 	while (entry->nslots > n)
 		hg_directory_set_version(entry, --entry->nslots, InvalidDsaPointer);
@@ -178,9 +178,9 @@ hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslot
 	HgSegmentSlot *slots;
 
 	if (!hg_resident_file_equal(entry->file, file))
-		hg_directory_cut(entry, 0);
+		hg_directory_truncate(entry, 0);
 	entry->file = file;
-	hg_directory_cut(entry, nslots);
+	hg_directory_truncate(entry, nslots);
 	if (!hg_directory_grow(&entry->slots, &entry->slots_size, entry->nslots, nslots,
 						   sizeof(HgSegmentSlot)))
 		return false;
@@ -202,7 +202,7 @@ hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile file)
 	bool takes_in = hg_directory_takes_in(entry);
 	bool full = entry->state == HG_RESIDENT_DECLINED && entry->reason == HG_REASON_NO_MEMORY;
 
-	hg_directory_cut(entry, 0);
+	hg_directory_truncate(entry, 0);
 	entry->file = file;
 	for (uint32 i = 0; i < entry->ncolumns; i++)
 		if (!takes_in || (full && !columns[i].evicted))
@@ -448,7 +448,7 @@ void
 hg_directory_remove(HgDirectoryEntry *entry)
 {
 	hg_directory_note_change();
-	hg_directory_cut(entry, 0);
+	hg_directory_truncate(entry, 0);
 	if (entry->slots_size > 0)
 		hg_resident_free(entry->slots, entry->slots_size * sizeof(HgSegmentSlot));
 	if (entry->columns_size > 0)

@@ -200,7 +200,7 @@ extern void hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile fi
  * Removes the slots of a locked entry from the n-th on, with their versions.  If n is 0, frees all
  * graph versions too and queues the graphs.
  */
-extern void hg_directory_cut(HgDirectoryEntry *entry, uint32 n);
+extern void hg_directory_truncate(HgDirectoryEntry *entry, uint32 n);
 
 /* A request for a table with columns. */
 typedef struct HgDirectoryRequest

@@ -152,7 +152,7 @@ hg_resident_graph_pin_too(dsa_pointer version)
 
 /* Pins the graph of a table's key; with holders not NULL only if any of it is to be sent. */
 static HgPinnedGraph *
-hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers,
+hg_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *numbers,
 					 const HgReplicaHolders *holders)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
@@ -163,7 +163,7 @@ hg_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers,
 		return NULL;
 	graph = hg_directory_find_graph(entry, numbers);
 	if (graph != NULL && DsaPointerIsValid(graph->version) &&
-		(holders == NULL || hg_graph_is_to_be_given(entry, graph, holders)))
+		(holders == NULL || hg_graph_is_to_be_sent(entry, graph, holders)))
 	{
 		hg_graph_version_pin(hg_graph_version(graph->version));
 		pinned->pointer = graph->version;
@@ -179,13 +179,13 @@ HgPinnedGraph *
 hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 						  const HgReplicaHolders *holders)
 {
-	return hg_graph_pin_to_give(key, numbers, holders);
+	return hg_graph_pin_to_send(key, numbers, holders);
 }
 
 HgPinnedGraph *
-hg_resident_graph_pin_to_give(HgResidentRelation key, const HgKeyNumbers *numbers)
+hg_resident_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *numbers)
 {
-	return hg_graph_pin_to_give(key, numbers, NULL);
+	return hg_graph_pin_to_send(key, numbers, NULL);
 }
 
 void

@@ -63,7 +63,7 @@ extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 												const HgReplicaHolders *holders);
 /* Does the same whether or not anything of it is to be sent. */
-extern HgPinnedGraph *hg_resident_graph_pin_to_give(HgResidentRelation key,
+extern HgPinnedGraph *hg_resident_graph_pin_to_send(HgResidentRelation key,
 													const HgKeyNumbers *numbers);
 /* Unpins a graph.  May be called more than once. */
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);

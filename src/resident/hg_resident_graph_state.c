@@ -149,8 +149,8 @@ hg_graph_replica_holders(HgReplicaHolders *holders)
 }
 
 bool
-hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
-						const HgReplicaHolders *holders)
+hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
+					   const HgReplicaHolders *holders)
 {
 	HgResidentGraph *version = hg_graph_version(graph->version);
 	bool due = hg_graph_version_is_due(version, holders);
@@ -186,7 +186,7 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
 		wanted |= graph->wanted || (DsaPointerIsValid(graph->version) &&
-									hg_graph_is_to_be_given(entry, graph, &holders));
+									hg_graph_is_to_be_sent(entry, graph, &holders));
 	}
 	return wanted;
 }

@@ -55,8 +55,8 @@ extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResi
 extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
 
 /* Returns true if a loader has to send any of a graph, which has a version, to a device. */
-extern bool hg_graph_is_to_be_given(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
-									const HgReplicaHolders *holders);
+extern bool hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
+								   const HgReplicaHolders *holders);
 
 /* Decides about the graphs of a locked entry.  Returns true if a loader has work. */
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);

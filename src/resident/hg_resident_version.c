@@ -58,7 +58,7 @@ hg_segment_layout(bool dense, uint32 noffsets)
 static uint32
 hg_segment_find_gaps(const HgSegmentData *data, uint32 *offset_starts)
 {
-	uint32 kept = 0;
+	uint32 stored = 0;
 
 	for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 	{
@@ -70,11 +70,11 @@ hg_segment_find_gaps(const HgSegmentData *data, uint32 *offset_starts)
 			offset_starts[block] = HG_OFFSETS_DENSE;
 		else
 		{
-			offset_starts[block] = kept;
-			kept += n;
+			offset_starts[block] = stored;
+			stored += n;
 		}
 	}
-	return kept;
+	return stored;
 }
 
 static void

@@ -117,7 +117,7 @@ hg_sql_last_joins_fill(HgSqlRow *row, int ordinal, const HgJoinRecord *record)
 	hg_sql_row_set_count(row, JOIN_INTERSECTIONS, job->intersections);
 	hg_sql_row_set_count(row, JOIN_PARTITIONS, record->partitions);
 	if (report->device[0] != '\0')
-		hg_sql_row_set_count(row, JOIN_DEVICE_RANGES, job->ranges);
+		hg_sql_row_set_count(row, JOIN_DEVICE_RANGES, job->passes);
 	hg_sql_row_set_count(row, JOIN_MEMORY_BYTES, record->memory_bytes);
 	hg_sql_row_set_count(row, JOIN_ENGINE_BYTES, job->peak_bytes);
 	hg_sql_row_set_count(row, JOIN_SPILLED_BYTES, record->spilled_bytes);

@@ -453,7 +453,7 @@ parse_options(int argc, char **argv, Options *options)
 				options->count = true;
 				break;
 			case 'W':
-				hg_bench_keep = true;
+				hg_bench_pooled = true;
 				break;
 			case 'p':
 				options->report.phases = true;

@@ -20,11 +20,11 @@ extern "C"
 
 	typedef enum HgBenchLayout
 	{
-		HG_BENCH_GRAPHS,  /* both HashGraphs are built and left in memory */
-		HG_BENCH_AUTO,	  /* whatever the backend does by itself */
-		HG_BENCH_KEPT,	  /* both HashGraphs are there, and are intersected */
-		HG_BENCH_COUNTED, /* the same, and pairs are counted only */
-		HG_BENCH_JOB	  /* as auto, by a job of the engine, with keys and pairs in host memory */
+		HG_BENCH_GRAPHS,   /* both HashGraphs are built and left in memory */
+		HG_BENCH_AUTO,	   /* whatever the backend does by itself */
+		HG_BENCH_PREBUILT, /* both HashGraphs are there, and are intersected */
+		HG_BENCH_COUNTED,  /* the same, and pairs are counted only */
+		HG_BENCH_JOB	   /* as auto, by a job of the engine, with keys and pairs in host memory */
 	} HgBenchLayout;
 
 	/* Is a layout about graphs that are there, before and after a run? */

@@ -316,11 +316,11 @@ join_layout(Bench *bench, HgError *error)
 static HgStatus
 run_once(Bench *bench, RunTimes *times, HgError *error)
 {
-	const bool kept = bench->layout == HG_BENCH_KEPT || bench->layout == HG_BENCH_COUNTED;
+	const bool prebuilt = bench->layout == HG_BENCH_PREBUILT || bench->layout == HG_BENCH_COUNTED;
 	cudaStream_t stream = bench->work.stream;
 
 	free_sides(bench);
-	if (kept)
+	if (prebuilt)
 	{
 		HG_TRY(bin_sides(bench, error));
 		HG_TRY(join_graphs(bench, false, error));
@@ -329,7 +329,7 @@ run_once(Bench *bench, RunTimes *times, HgError *error)
 	memset(times, 0, sizeof(*times));
 
 	HG_CUDA_TRY(cudaEventRecord(bench->started, stream), error);
-	if (!kept)
+	if (!prebuilt)
 		HG_TRY(bin_sides(bench, error));
 	HG_CUDA_TRY(cudaEventRecord(bench->binned, stream), error);
 	HG_TRY(join_layout(bench, error));

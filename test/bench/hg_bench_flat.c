@@ -228,7 +228,7 @@ bench_merge(const char *name)
 		return;
 	status = hg_flat_maker_open(&hg_bench_host, &shape, &maker, NULL);
 	if (status == HG_OK)
-		status = hg_flat_count_kept(maker, sides[0].graph, &sides[0].most, NULL);
+		status = hg_flat_count_graph(maker, sides[0].graph, &sides[0].most, NULL);
 	for (uint32_t p = 20; p < sides[0].npieces && status == HG_OK; p += 100)
 		status = hg_flat_count(maker, &sides[0].pieces[p], NULL);
 	for (uint32_t b = 0; b < bins; b++)
@@ -240,7 +240,7 @@ bench_merge(const char *name)
 
 		status = hg_flat_begin(maker, first, MERGE_LIMIT, &end, NULL);
 		if (status == HG_OK)
-			status = hg_flat_keep(maker, sides[0].graph, &sides[0].most, NULL);
+			status = hg_flat_add_graph(maker, sides[0].graph, &sides[0].most, NULL);
 		for (uint32_t p = 20; p < sides[0].npieces && status == HG_OK; p += 100)
 			status = hg_flat_add(maker, &sides[0].pieces[p], NULL);
 		for (uint32_t b = first; b < end && status == HG_OK; b++)

@@ -27,7 +27,7 @@ typedef struct PoolBlock
 static PoolBlock pool[MAX_POOLED];
 static int pool_count;
 
-bool hg_bench_keep;
+bool hg_bench_pooled;
 bool hg_bench_small_pages;
 
 static void *
@@ -57,7 +57,7 @@ static void
 host_free(void *arg, void *ptr, size_t bytes)
 {
 	(void) arg;
-	if (hg_bench_keep && pool_count < MAX_POOLED)
+	if (hg_bench_pooled && pool_count < MAX_POOLED)
 		pool[pool_count++] = (PoolBlock){ptr, bytes};
 	else
 		free(ptr);

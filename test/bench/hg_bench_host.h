@@ -22,7 +22,7 @@ extern "C"
 	extern bool hg_bench_small_pages;
 
 	/* Are blocks that were freed handed out again?  Not unless this is set. */
-	extern bool hg_bench_keep;
+	extern bool hg_bench_pooled;
 
 	/* Free the pooled memory. */
 	extern void hg_bench_release(void);

@@ -921,7 +921,7 @@ standin_measure_use(void)
 
 /* It keeps nothing for the next job. */
 static void
-standin_keep_nothing(void)
+standin_pool_nothing(void)
 {
 }
 
@@ -992,8 +992,8 @@ main(int argc, char **argv)
 		.job_bytes = standin_job_bytes,
 		.memory_use = hg_standin_memory_use,
 		.measure_use = standin_measure_use,
-		.rest = standin_keep_nothing,
-		.tidy = standin_keep_nothing,
+		.rest = standin_pool_nothing,
+		.tidy = standin_pool_nothing,
 	};
 
 	return hg_device_process_main(argc, argv, &kind);

@@ -745,7 +745,7 @@ replica_build(HgJob *handle, HgError *error)
 	if (is_making(job))
 		job->making.made->bytes = job->replica;
 	job->state = REPLICA_BUILT;
-	job->stats.bins = job->stats.ranges = 1;
+	job->stats.bins = job->stats.passes = 1;
 	job->stats.build = job->sides[HG_OUTER].replica != NULL || job->sides[HG_INNER].replica != NULL
 						   ? HG_BUILD_RESIDENT
 						   : HG_BUILD_V2;

@@ -475,7 +475,7 @@ test_tidying(void)
 	HgCudaWork cursor;
 	HgCudaWork work;
 	void *block;
-	bool kept = true;
+	bool pooled = true;
 
 	start(&device, 0);
 	open_job(&cursor, &device);
@@ -488,9 +488,9 @@ test_tidying(void)
 	{
 		now_ms += 1000;
 		hg_cuda_device_tidy(&device);
-		kept = kept && reserved() > 500 * MB;
+		pooled = pooled && reserved() > 500 * MB;
 	}
-	hg_tap_ok(kept, "what was needed a moment ago stays with the process");
+	hg_tap_ok(pooled, "what was needed a moment ago stays with the process");
 	for (int seconds = 0; seconds < 10; seconds++)
 	{
 		now_ms += 1000;
@@ -503,9 +503,9 @@ test_tidying(void)
 		hg_cuda_free(&work, take(&work, 400));
 		now_ms += 1000;
 		hg_cuda_device_tidy(&device);
-		kept = kept && reserved() > 400 * MB;
+		pooled = pooled && reserved() > 400 * MB;
 	}
-	hg_tap_ok(kept, "what is needed now and then does");
+	hg_tap_ok(pooled, "what is needed now and then does");
 	hg_cuda_work_close(&work);
 	hg_cuda_work_close(&cursor);
 	hg_cuda_device_trim(&device);

@@ -237,11 +237,11 @@ bring(uint64_t pages)
 
 /* Give a piece back out of which rows are being written. */
 static void
-give_pending(HgCudaPiece *piece)
+release_pending(HgCudaPiece *piece)
 {
 	hg_cuda_pieces_follow(piece, nullptr, nullptr);
 	pending[reinterpret_cast<uintptr_t>(piece->work.kit.paces[0])] = true;
-	hg_cuda_pieces_give(pieces, piece);
+	hg_cuda_pieces_release(pieces, piece);
 }
 
 static void
@@ -258,25 +258,25 @@ test_turns()
 
 	start(TOTAL, 0, 0);
 	one = bring(512);
-	hg_cuda_pieces_give(pieces, one);
+	hg_cuda_pieces_release(pieces, one);
 	hg_tap_ok(one != nullptr && bring(512) == one, "a piece that nobody uses is the next one's");
-	give_pending(one);
+	release_pending(one);
 	two = bring(512);
 	hg_tap_ok(two != nullptr && two != one && waits == 1,
 			  "... but there is another where rows are still to be written out of it");
 	hg_tap_ok(bring(512) == one && bring(512) == nullptr,
 			  "... or, where there may be no other, the one that has been idle for longest");
-	give_pending(two);
-	give_pending(one);
+	release_pending(two);
+	release_pending(one);
 	end_writing(one);
 	end_writing(two);
 	hg_tap_ok(bring(512) == two && bring(512) == one, "they are taken in turns");
-	hg_cuda_pieces_give(pieces, one);
-	hg_cuda_pieces_give(pieces, two);
+	hg_cuda_pieces_release(pieces, one);
+	hg_cuda_pieces_release(pieces, two);
 	hg_tap_ok(bring(2000) == nullptr && bring(0) == nullptr && bring(1024) == one &&
 				  one->pages.room == 8 * MB,
 			  "a piece grows with what it is for, to as much as a piece can have");
-	hg_cuda_pieces_give(pieces, one);
+	hg_cuda_pieces_release(pieces, one);
 	hg_tap_ok(stop(), "and all of it goes");
 }
 
@@ -289,13 +289,13 @@ test_yield()
 	start(TOTAL, 0, 0);
 	one = bring(512);
 	two = bring(512);
-	hg_cuda_pieces_give(pieces, one);
+	hg_cuda_pieces_release(pieces, one);
 	hg_cuda_pieces_yield(pieces);
 	hg_tap_ok(two != nullptr && allocated == 1 && bring(512) == nullptr,
 			  "idle pieces make room for the job, and are not made again");
-	hg_cuda_pieces_give(pieces, two);
+	hg_cuda_pieces_release(pieces, two);
 	hg_tap_ok(bring(512) == two, "but others stay");
-	hg_cuda_pieces_give(pieces, two);
+	hg_cuda_pieces_release(pieces, two);
 	hg_tap_ok(stop(), "until the job is closed");
 }
 
@@ -317,7 +317,7 @@ test_participant_counts()
 	hg_cuda_pieces_end(pieces);
 	hg_tap_ok(bring(512) == nullptr, "no one gets any more in the end");
 	for (int i = 0; i < count; i++)
-		hg_cuda_pieces_give(pieces, taken[i]);
+		hg_cuda_pieces_release(pieces, taken[i]);
 	hg_tap_ok(pieces->held == 0 && allocated == 0, "and what is given back then goes");
 	hg_tap_ok(stop(), "nothing is left of it");
 }
@@ -334,9 +334,9 @@ test_memory()
 	piece = bring(1024);
 	hg_tap_ok(piece != nullptr && bring(1024) == nullptr,
 			  "pieces leave jobs what they were promised");
-	hg_cuda_pieces_give(pieces, piece);
+	hg_cuda_pieces_release(pieces, piece);
 	hg_tap_ok(bring(1024) == piece && bring(512) == nullptr, "and are none but those that fit");
-	hg_cuda_pieces_give(pieces, piece);
+	hg_cuda_pieces_release(pieces, piece);
 	hg_tap_ok(stop(), "nothing is left of it");
 
 	start(TOTAL, 1, 0);
@@ -347,7 +347,7 @@ test_memory()
 	piece = bring(1024);
 	hg_tap_ok(reserved == 12 * MB && piece != nullptr && bring(1024) == nullptr,
 			  "of a job's limit they have a part of what it does not need");
-	hg_cuda_pieces_give(pieces, piece);
+	hg_cuda_pieces_release(pieces, piece);
 	hg_tap_ok(stop(), "nothing is left of it");
 	reserved = start(TOTAL, 0, 100 * MB);
 	hg_tap_ok(reserved == 0 && bring(1) == nullptr && stop(), "or none of it");
@@ -376,7 +376,7 @@ test_failures()
 	piece = bring(512);
 	hg_tap_ok(piece == &pieces->pieces[HG_PIECES - 1] && pieces->users == 1,
 			  "and the next one gets his piece");
-	hg_cuda_pieces_give(pieces, piece);
+	hg_cuda_pieces_release(pieces, piece);
 	hg_tap_ok(stop(), "nothing is left of it");
 }
 

@@ -285,7 +285,8 @@ test_refusals(HgEngine *engine, const HgHost *base)
 
 	good = open_job(engine, &host.host, &join, &job, &error) == HG_OK;
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-		good = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
+		good =
+			test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
 	page = page_of(&join, HG_OUTER, 0);
 	good = good && bring(engine, job, &host.host, &page, &error) == HG_OK &&
 		   engine->build(job, &error) == HG_OK;

@@ -10,7 +10,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../../cuda/engine/hg_cuda_engine.h"
-#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_passes.h"
 #include "hg_tap.h"
 #include "test_cuda_bins.h"
 #include "test_cuda_chunks.h"
@@ -111,10 +111,10 @@ itself(void *arg)
 
 /* Jobs that do not fit the device are cut into ranges, refused early or late. */
 static void
-test_ranges(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows,
+test_passes(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows,
 			uint64_t budget)
 {
-	HgRanges ranges;
+	HgPasses passes;
 	HgEngine *engine;
 	HgError error = {0};
 	TestData data;
@@ -128,8 +128,8 @@ test_ranges(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_r
 		hg_tap_ok(false, "cuda: a second engine starts");
 		return;
 	}
-	hg_ranges_init(&ranges, "ranges of cuda", itself, engine);
-	run.engine = &ranges.engine;
+	hg_passes_init(&passes, "ranges of cuda", itself, engine);
+	run.engine = &passes.engine;
 	test_data_create(&data, kind, width, outer_rows, inner_rows);
 	run.spec.key_width = width;
 	run.spec.device = -1;
@@ -478,16 +478,16 @@ test_jobs(HgEngine *engine)
 					small_suite() ? 3 : 200);
 	if (small_suite())
 	{
-		test_ranges(TEST_KEYS_DUPLICATES, 4, 20000, 20000, 400000);
-		test_ranges(TEST_KEYS_SKEWED, 8, 20000, 20, 200000);
+		test_passes(TEST_KEYS_DUPLICATES, 4, 20000, 20000, 400000);
+		test_passes(TEST_KEYS_SKEWED, 8, 20000, 20, 200000);
 		return;
 	}
 	for (uint32_t width = 4; width <= 8; width += 4)
 	{
-		test_ranges(TEST_KEYS_UNIQUE, width, 1000000, 1000000, 8000000);
-		test_ranges(TEST_KEYS_DUPLICATES, width, 300000, 1000000, 1000000);
-		test_ranges(TEST_KEYS_SKEWED, width, 200000, 50, 1000000);
-		test_ranges(TEST_KEYS_EQUAL, width, 300000, 20, 1000000);
+		test_passes(TEST_KEYS_UNIQUE, width, 1000000, 1000000, 8000000);
+		test_passes(TEST_KEYS_DUPLICATES, width, 300000, 1000000, 1000000);
+		test_passes(TEST_KEYS_SKEWED, width, 200000, 50, 1000000);
+		test_passes(TEST_KEYS_EQUAL, width, 300000, 20, 1000000);
 	}
 	test_small_pieces(engine);
 	test_other_processes(engine);

@@ -568,7 +568,8 @@ test_bad_calls(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(good && engine->append_pages(job, HG_OUTER, pages->bytes, 0, 0, &error) == HG_OK,
 			  "%s: no pages at all are no harm", engine->name);
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-		good = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
+		good =
+			test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
 	good = good && engine->build(job, &error) == HG_OK &&
 		   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
 	hg_tap_ok(good, "%s: what was refused has done nothing", engine->name);
@@ -615,7 +616,7 @@ test_last_page(HgEngine *engine, const HgHost *host)
 		status = engine->append_pages(job, HG_OUTER, outer->pages.bytes, outer->pages.count, last,
 									  &error);
 	if (status == HG_OK)
-		status = test_replica_give(engine, job, HG_INNER, 0, &join.sides[HG_INNER], &error);
+		status = test_replica_append(engine, job, HG_INNER, 0, &join.sides[HG_INNER], &error);
 	if (status == HG_OK)
 		status = engine->build(job, &error);
 	if (status == HG_OK)
@@ -720,7 +721,7 @@ test_little_memory(HgEngine *engine, const HgHost *host)
 		}
 		status = engine->open(engine, host, &spec, &job, &error);
 		for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-			status = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error);
+			status = test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error);
 		if (status == HG_OK)
 			status = engine->build(job, &error);
 		if (status == HG_OK)

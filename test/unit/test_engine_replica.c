@@ -47,7 +47,7 @@ stats_right(HgEngine *engine, HgJob *job, const TestReplicaSide *outer,
 	engine->stats(job, &stats);
 	return stats.rows[HG_OUTER] == outer->spread.count &&
 		   stats.rows[HG_INNER] == inner->spread.count && stats.build == HG_BUILD_RESIDENT &&
-		   stats.probe == HG_PROBE_INTERSECT && stats.bins == 1 && stats.ranges == 1 &&
+		   stats.probe == HG_PROBE_INTERSECT && stats.bins == 1 && stats.passes == 1 &&
 		   stats.vertices > 0 && (stats.vertices & (stats.vertices - 1)) == 0 &&
 		   stats.matches == matches;
 }

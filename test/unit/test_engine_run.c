@@ -404,7 +404,7 @@ check_matching(const TestRun *run, HgJob *job, RunArrays *arrays)
 
 /* The graphs of a job that was cut into ranges: described in sum, and not exported. */
 static bool
-check_cut_graph(const TestRun *run, HgJob *job, HgSide side)
+check_partitioned_graph(const TestRun *run, HgJob *job, HgSide side)
 {
 	const TestData *data = run->data;
 	uint32_t nothing = 0;
@@ -433,7 +433,7 @@ check_cut_graph(const TestRun *run, HgJob *job, HgSide side)
 
 /* What is to be known of a job that was cut, beside its matches; stats as of a describe. */
 static bool
-check_cut_job(const TestRun *run, HgJob *job, const HgJobStats *stats)
+check_partitioned_job(const TestRun *run, HgJob *job, const HgJobStats *stats)
 {
 	const TestData *data = run->data;
 
@@ -441,9 +441,9 @@ check_cut_job(const TestRun *run, HgJob *job, const HgJobStats *stats)
 		  "wrong number of rows: %" PRIu64 ", %" PRIu64, stats->rows[0], stats->rows[1]);
 	CHECK(data->rows[HG_INNER] == 0 || (stats->vertices > 0 && stats->bins > 0),
 		  "%" PRIu64 " vertices, %" PRIu64 " bins", stats->vertices, stats->bins);
-	if (!check_cut_graph(run, job, HG_INNER))
+	if (!check_partitioned_graph(run, job, HG_INNER))
 		return false;
-	return run->spec.probe != HG_PROBE_INTERSECT || check_cut_graph(run, job, HG_OUTER);
+	return run->spec.probe != HG_PROBE_INTERSECT || check_partitioned_graph(run, job, HG_OUTER);
 }
 
 /* There is nothing that could be described or exported. */
@@ -480,19 +480,19 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 	HgGraphStats graph;
 
 	run->engine->stats(job, &stats);
-	CHECK(stats.ranges > 0, "no ranges");
-	if ((stats.ranges == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays) ||
+	CHECK(stats.passes > 0, "no ranges");
+	if ((stats.passes == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays) ||
 		!check_settled(run, job))
 		return false;
 	run->engine->stats(job, &stats);
-	if (has_no_graphs(&stats) && stats.ranges == 1)
+	if (has_no_graphs(&stats) && stats.passes == 1)
 		return check_no_graphs(run, job);
 
 	/* whatever wants more memory than building did can cut a job */
 	CHECK_STATUS(run->engine->describe(job, HG_INNER, &graph, &error), &error, "describe");
 	run->engine->stats(job, &stats);
-	if (stats.ranges > 1)
-		return check_cut_job(run, job, &stats);
+	if (stats.passes > 1)
+		return check_partitioned_job(run, job, &stats);
 	if (!check_graph(run, job, HG_INNER, stats.vertices))
 		return false;
 
@@ -601,7 +601,7 @@ test_run_intersections(const TestRun *run)
 	}
 	CHECK_STATUS(status, &error, "count");
 	CHECK(counted == run->data->pairs, "%" PRIu64 " counted", counted);
-	if (stats.ranges > 1)
+	if (stats.passes > 1)
 		return true; /* the vertices of each range are its own */
 
 	if (has_no_graphs(&stats))

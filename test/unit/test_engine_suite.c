@@ -525,7 +525,7 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 	if (job != NULL)
 		engine->close(job);
 	if (status == HG_OK)
-		hg_tap_ok(stats.ranges > 1 && stats.peak_bytes > 0 &&
+		hg_tap_ok(stats.passes > 1 && stats.peak_bytes > 0 &&
 					  stats.peak_bytes <= run.spec.memory_limit && host.held_bytes == 0,
 				  "%s: a low memory limit is kept", engine->name);
 	else
@@ -769,8 +769,8 @@ test_numbered(HgEngine *engine, const HgHost *host)
 		if (status == HG_OK)
 			status = engine->next(job, &matches, &error);
 		for (size_t i = 0; i < matches.count; i++)
-			right &= inner[i] ==
-					 (outer[i] < 1002 ? outer[i] - 960 : outer[i] - 1002 + HG_MAX_ROWS - 3);
+			right &=
+				inner[i] == (outer[i] < 1002 ? outer[i] - 960 : outer[i] - 1002 + HG_MAX_ROWS - 3);
 		pairs += matches.count;
 	} while (matches.count > 0);
 	right &= pairs == 4;

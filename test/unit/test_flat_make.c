@@ -34,7 +34,7 @@ merge(const HgHost *host, const HgFlatShape *shape, const TestFlatSide *older,
 	graph->bins = made;
 	status = hg_flat_maker_open(host, shape, &maker, error);
 	if (status == HG_OK)
-		status = hg_flat_count_kept(maker, older->graph, older->used_mask, error);
+		status = hg_flat_count_graph(maker, older->graph, older->used_mask, error);
 	for (int p = 0; p < TEST_FLAT_PIECES && status == HG_OK; p++)
 		status = hg_flat_count(maker, &newer->pieces[p], error);
 	while (status == HG_OK && end < bins)
@@ -44,7 +44,7 @@ merge(const HgHost *host, const HgFlatShape *shape, const TestFlatSide *older,
 		++*passes;
 		status = hg_flat_begin(maker, first, limit, &end, error);
 		if (status == HG_OK)
-			status = hg_flat_keep(maker, older->graph, older->used_mask, error);
+			status = hg_flat_add_graph(maker, older->graph, older->used_mask, error);
 		for (int p = 0; p < TEST_FLAT_PIECES && status == HG_OK; p++)
 			status = hg_flat_add(maker, &newer->pieces[p], error);
 		for (uint32_t b = first; b < end && status == HG_OK; b++)
@@ -265,11 +265,11 @@ test_misuse(void)
 		shape.bins_log2 = 1;
 		good = hg_flat_make(test_host_plain(), &other, &rows, 1, &graph, NULL) == HG_OK &&
 			   hg_flat_maker_open(test_host_plain(), &shape, &maker, NULL) == HG_OK &&
-			   hg_flat_count_kept(maker, graph, NULL, NULL) == HG_OK &&
-			   hg_flat_keep(maker, graph, NULL, NULL) == HG_INVALID &&
+			   hg_flat_count_graph(maker, graph, NULL, NULL) == HG_OK &&
+			   hg_flat_add_graph(maker, graph, NULL, NULL) == HG_INVALID &&
 			   hg_flat_begin(maker, 0, UINT64_MAX, &end, NULL) == HG_OK &&
-			   hg_flat_keep(maker, graph, NULL, NULL) == HG_OK &&
-			   hg_flat_keep(maker, graph, NULL, NULL) == HG_INVALID && good;
+			   hg_flat_add_graph(maker, graph, NULL, NULL) == HG_OK &&
+			   hg_flat_add_graph(maker, graph, NULL, NULL) == HG_INVALID && good;
 		hg_flat_maker_close(maker);
 		hg_flat_destroy(test_host_plain(), graph);
 	}

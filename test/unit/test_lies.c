@@ -14,7 +14,7 @@
  */
 #define _GNU_SOURCE /* setenv, pid_t */
 
-#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_passes.h"
 #include "../../src/engine/hg_reduce.h"
 #include "../../src/engine/wire/hg_wire_internal.h"
 #include "hg_lies.h"
@@ -425,7 +425,7 @@ play_pages(HgWireClient *client, const HgHost *host, bool *right)
 static bool
 play_session(HgWireClient *client)
 {
-	HgRanges ranges;
+	HgPasses ranges;
 	bool right = true;
 
 	alarm(HANG_SECONDS);
@@ -442,7 +442,7 @@ play_session(HgWireClient *client)
 
 		if (!whole)
 		{
-			hg_ranges_init(&ranges, "cuda", engine_of, client);
+			hg_passes_init(&ranges, "cuda", engine_of, client);
 			engine = &ranges.engine;
 			c.spec.memory_limit = hg_lies_random() % 2 ? 0 : 1 << 16;
 		}

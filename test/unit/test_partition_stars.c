@@ -279,10 +279,11 @@ build_job(const HgHost *host, HgJob **job, HgError *error)
 		const TestStar *star = &stars[side].star;
 
 		if (status == HG_OK)
-			status = test_replica_give(&sharded.engine, *job, (HgSide) side, 0, &star->side, error);
+			status =
+				test_replica_append(&sharded.engine, *job, (HgSide) side, 0, &star->side, error);
 		for (uint32_t l = 0; l < star->nlookups && status == HG_OK; l++)
-			status = test_replica_give(&sharded.engine, *job, (HgSide) side, l + 1,
-									   &star->lookups[l].found, error);
+			status = test_replica_append(&sharded.engine, *job, (HgSide) side, l + 1,
+										 &star->lookups[l].found, error);
 	}
 	return status == HG_OK ? sharded.engine.build(*job, error) : status;
 }

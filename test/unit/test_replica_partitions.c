@@ -130,7 +130,7 @@ build_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError
 	HgStatus status = open_job(host, sides, job, error);
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = test_replica_give(&sharded.engine, *job, (HgSide) side, 0, &sides[side], error);
+		status = test_replica_append(&sharded.engine, *job, (HgSide) side, 0, &sides[side], error);
 	if (status == HG_OK)
 		status = sharded.engine.build(*job, error);
 	return status;

@@ -448,8 +448,8 @@ append_pages(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *
 
 /* Give a mask, from its end on; a piece may be given as what it is not before. */
 static HgStatus
-give_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const TestReplicaSide *side,
-		  HgError *error)
+set_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const TestReplicaSide *side,
+		 HgError *error)
 {
 	const HgReplicaShape shape = test_replica_shape(side);
 	const uint64_t words = hg_replica_mask_words(&shape);
@@ -477,13 +477,13 @@ give_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const Tes
 }
 
 HgStatus
-test_replica_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
-				  const TestReplicaSide *side, HgError *error)
+test_replica_append(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
+					const TestReplicaSide *side, HgError *error)
 {
 	HgStatus status;
 
 	if (side->spread.way == TEST_REPLICA_GRAPH)
-		return give_mask(engine, job, which, lookup, side, error);
+		return set_mask(engine, job, which, lookup, side, error);
 	if (side->spread.way == TEST_REPLICA_PAGES)
 		return append_pages(engine, job, which, side, error);
 	status = append_rows(engine, job, which, side, error);
@@ -498,7 +498,7 @@ test_replica_build(HgEngine *engine, const HgHost *host, const TestReplicaSide *
 	HgStatus status = test_replica_open(engine, host, outer, inner, job, error);
 
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
-		status = test_replica_give(engine, *job, (HgSide) which, 0, sides[which], error);
+		status = test_replica_append(engine, *job, (HgSide) which, 0, sides[which], error);
 	return status == HG_OK ? engine->build(*job, error) : status;
 }
 

@@ -158,8 +158,8 @@ extern "C"
 	 * Passes a side's rows and columns, or its mask, to a job.  If lookup is not 0, the side is
 	 * what that lookup finds.
 	 */
-	extern HgStatus test_replica_give(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
-									  const TestReplicaSide *side, HgError *error);
+	extern HgStatus test_replica_append(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup,
+										const TestReplicaSide *side, HgError *error);
 
 	/*
 	 * Opens a job that joins two sides, passes their rows and masks, and builds.  The caller

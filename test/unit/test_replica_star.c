@@ -501,10 +501,10 @@ test_star_build(HgEngine *engine, const HgHost *host, const TestStar *outer, con
 	memset(uses, 0x5a, sizeof(uses));
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
 	{
-		status = test_replica_give(engine, *job, (HgSide) which, 0, &stars[which]->side, error);
+		status = test_replica_append(engine, *job, (HgSide) which, 0, &stars[which]->side, error);
 		for (uint32_t l = 0; l < stars[which]->nlookups && status == HG_OK; l++)
-			status = test_replica_give(engine, *job, (HgSide) which, l + 1,
-									   &stars[which]->lookups[l].found, error);
+			status = test_replica_append(engine, *job, (HgSide) which, l + 1,
+										 &stars[which]->lookups[l].found, error);
 	}
 	return status == HG_OK ? engine->build(*job, error) : status;
 }

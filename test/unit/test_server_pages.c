@@ -220,7 +220,7 @@ test_reserved(void)
 		spec.expected_rows[HG_INNER] = spreads[HG_INNER].count;
 		good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK;
 		for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-			good = test_replica_give(engine, job, (HgSide) side, 0, &join.sides[side], &error) ==
+			good = test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) ==
 				   HG_OK;
 		good = good && engine->build(job, &error) == HG_OK &&
 			   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
@@ -273,7 +273,7 @@ test_refused(void)
 									 &job, &error) == HG_OK;
 	if (good)
 		good =
-			test_replica_give(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
+			test_replica_append(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
 			engine->build(job, &error) != HG_OK;
 	hg_tap_ok(good && error.status == HG_DEVICE_OUT_OF_MEMORY,
 			  "pages of more rows than expected are refused where others have the memory");

@@ -120,7 +120,7 @@ test_limit(uint64_t graph_bytes)
 
 /* One that is given again, and is there, is the one that was used last. */
 static void
-test_given_again(uint64_t graph_bytes)
+test_sent_again(uint64_t graph_bytes)
 {
 	char limit[32];
 	const char *const options[] = {"--kept-bytes", limit, NULL};
@@ -552,7 +552,7 @@ main(int argc, char **argv)
 	hg_tap_diag("a graph holds %llu bytes, and takes %llu to be made",
 				(unsigned long long) graph_bytes, (unsigned long long) job_bytes);
 	test_limit(graph_bytes);
-	test_given_again(graph_bytes);
+	test_sent_again(graph_bytes);
 	test_no_limit_left();
 	test_not_twice(graph_bytes, job_bytes);
 	test_room_for_jobs(graph_bytes);

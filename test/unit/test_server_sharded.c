@@ -9,7 +9,7 @@
  */
 #define _GNU_SOURCE /* getpid, opendir */
 
-#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_passes.h"
 #include "../../src/engine/hg_reduce.h"
 #include "../../src/engine/hg_sharded.h"
 #include "hg_tap.h"
@@ -38,7 +38,7 @@ typedef struct Several
 	TestServer servers[MOST_SERVERS];
 	HgWireClient *clients[MOST_SERVERS];
 	HgSharded sharded;
-	HgRanges ranges;
+	HgPasses passes;
 } Several;
 
 static HgEngine *
@@ -72,7 +72,7 @@ start_several(Several *several, uint32_t count, const char *const *options)
 		several->clients[i] = test_start_client(&several->servers[i]);
 	}
 	hg_sharded_init(&several->sharded, "wide", count, DEAL_ROWS, find_engine, several);
-	hg_ranges_init(&several->ranges, "ranges of wide", find_sharded, several);
+	hg_passes_init(&several->passes, "ranges of wide", find_sharded, several);
 }
 
 /* Has none of them a job left? */
@@ -136,11 +136,11 @@ test_results(uint32_t count)
 
 /* A job is counted over devices of this much memory; how many ranges does that take? */
 static HgStatus
-count_in(const TestData *data, uint32_t count, const char *budget, uint64_t *ranges)
+count_in(const TestData *data, uint32_t count, const char *budget, uint64_t *passes)
 {
 	const char *const options[] = {"--memory-budget", budget, NULL};
 	Several several;
-	TestRun run = {.engine = &several.ranges.engine,
+	TestRun run = {.engine = &several.passes.engine,
 				   .host = test_host_plain(),
 				   .data = data,
 				   .spec = test_plain_spec};
@@ -155,7 +155,7 @@ count_in(const TestData *data, uint32_t count, const char *budget, uint64_t *ran
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	if (status == HG_OK && counted != data->pairs)
 		status = HG_INVALID;
-	*ranges = stats.ranges;
+	*passes = stats.passes;
 	stop_several(&several);
 	return status;
 }
@@ -165,20 +165,20 @@ static void
 test_memory(void)
 {
 	TestData data;
-	uint64_t ranges[3] = {0};
+	uint64_t passes[3] = {0};
 	HgStatus status;
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 8, 100000, 100000);
-	status = count_in(&data, 1, "5000000", &ranges[0]);
+	status = count_in(&data, 1, "5000000", &passes[0]);
 	if (status == HG_OK)
-		status = count_in(&data, 3, "5000000", &ranges[1]);
+		status = count_in(&data, 3, "5000000", &passes[1]);
 	if (status == HG_OK)
-		status = count_in(&data, 3, "1000000", &ranges[2]);
-	hg_tap_ok(status == HG_OK && ranges[0] > 1 && ranges[1] == 3 && ranges[2] > 6 &&
-				  ranges[2] % 3 == 0,
+		status = count_in(&data, 3, "1000000", &passes[2]);
+	hg_tap_ok(status == HG_OK && passes[0] > 1 && passes[1] == 3 && passes[2] > 6 &&
+				  passes[2] % 3 == 0,
 			  "one device has %" PRIu64 " ranges for it, three have %" PRIu64
 			  ", three smaller ones %" PRIu64,
-			  ranges[0], ranges[1], ranges[2]);
+			  passes[0], passes[1], passes[2]);
 	test_data_destroy(&data);
 }
 

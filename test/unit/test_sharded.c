@@ -11,7 +11,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 
-#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_passes.h"
 #include "../../src/engine/hg_reduce.h"
 #include "../../src/engine/hg_sharded.h"
 #include "hg_small_device.h"
@@ -29,7 +29,7 @@
 #define DEAL_ROWS 16
 
 static HgSharded sharded;
-static HgRanges ranges;
+static HgPasses passes;
 static HgEngine device; /* a small one, which can be told to fail */
 static HgEngine *sound; /* the same without */
 static bool by_itself;	/* devices work by themselves */
@@ -174,11 +174,11 @@ find_sharded(void *arg)
 
 /* The same where jobs that do not fit all devices are cut. */
 static HgEngine *
-ranges_of(uint32_t shards)
+passes_of(uint32_t shards)
 {
 	sharded_of(shards);
-	hg_ranges_init(&ranges, name, find_sharded, NULL);
-	return &ranges.engine;
+	hg_passes_init(&passes, name, find_sharded, NULL);
+	return &passes.engine;
 }
 
 /* ------------------------------------------------------------------------
@@ -204,7 +204,7 @@ test_refused(void)
 	}
 	spec.shards = 2;
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
-	engine = ranges_of(2);
+	engine = passes_of(2);
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
 	spec.participants_id = 1;
 	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
@@ -253,7 +253,7 @@ test_joins(uint32_t shards, TestKeys kind, uint32_t width, uint64_t outer_rows, 
 		   uint64_t bytes)
 {
 	TestData data;
-	TestRun run = {.engine = ranges_of(shards), .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = passes_of(shards), .host = test_host_plain(), .data = &data};
 	bool good = true;
 
 	test_data_create(&data, kind, width, outer_rows, inner_rows);
@@ -289,11 +289,11 @@ test_shares(uint32_t shards)
 	hg_small_device_most_bytes();
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	run.spec.memory_limit = hg_small_device_most_bytes() * 9 / 8;
-	run.engine = ranges_of(shards);
+	run.engine = passes_of(shards);
 	hg_small_device_most_jobs();
 	if (status == HG_OK)
 		status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
-	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == shards &&
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.passes == shards &&
 				  stats.rows[HG_OUTER] == 200000 && stats.rows[HG_INNER] == 200000 &&
 				  hg_small_device_most_jobs() == (int) shards,
 			  "%s: each has %" PRIu64 " bytes, and needs no more", name,
@@ -411,12 +411,12 @@ test_room(void)
 	limits = room;
 	for (int known = 0; known < 2; known++)
 	{
-		run.engine = ranges_of(3);
+		run.engine = passes_of(3);
 		device.open = limited_open;
 		sharded.room = known == 1 ? limited_room : NULL;
 		if (status == HG_OK)
 			status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
-		good = status == HG_OK && counted == data.pairs && (stats.ranges == 3) == (known == 1);
+		good = status == HG_OK && counted == data.pairs && (stats.passes == 3) == (known == 1);
 		hg_tap_ok(good, "devices of %" PRIu64 ", %" PRIu64 " and %" PRIu64 " bytes: %s", room[0],
 				  room[1], room[2],
 				  known == 1 ? "the job fits them" : "... not so in equal shares");
@@ -573,7 +573,7 @@ static void
 test_full(uint32_t shards)
 {
 	TestData data;
-	HgEngine *engine = ranges_of(shards);
+	HgEngine *engine = passes_of(shards);
 	bool good = true;
 
 	failure = HG_DEVICE_OUT_OF_MEMORY;

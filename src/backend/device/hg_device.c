@@ -20,7 +20,7 @@
 #include "backend/device/hg_device_own.h"
 #include "backend/device/hg_device_server.h"
 #include "backend/hg_host.h"
-#include "engine/hg_ranges.h"
+#include "engine/hg_passes.h"
 #include "hg_guc.h"
 
 /*
@@ -254,7 +254,7 @@ hg_device_ask_status(int device_no, double timeout_ms, HgDeviceStatus *status)
 	return answered;
 }
 
-/* The engine in the process that runs now, for hg_ranges.h. */
+/* The engine in the process that runs now, for hg_passes.h. */
 static HgEngine *
 hg_device_remote(void *arg)
 {
@@ -266,14 +266,14 @@ hg_device_remote(void *arg)
 HgEngine *
 hg_device_engine(int device_no, bool whole)
 {
-	static HgRanges ranges[HG_GPU_DEVICES];
+	static HgPasses passes[HG_GPU_DEVICES];
 	HgEngine *remote = hg_device_remote((void *) (intptr_t) device_no);
 
 	if (remote == NULL || whole)
 		return remote;
-	if (ranges[device_no].target == NULL)
-		hg_ranges_init(&ranges[device_no], "cuda", hg_device_remote, (void *) (intptr_t) device_no);
-	return &ranges[device_no].engine;
+	if (passes[device_no].target == NULL)
+		hg_passes_init(&passes[device_no], "cuda", hg_device_remote, (void *) (intptr_t) device_no);
+	return &passes[device_no].engine;
 }
 
 bool

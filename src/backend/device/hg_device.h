@@ -79,7 +79,7 @@ extern bool hg_device_ask_status(int device_no, double timeout_ms, HgDeviceStatu
 
 /*
  * Returns the engine of a READY device process; NULL otherwise. A job that does not fit the device
- * runs there in partition passes, two at a time (engine/hg_ranges.h). With whole it fails instead.
+ * runs there in partition passes, two at a time (engine/hg_passes.h). With whole it fails instead.
  */
 extern HgEngine *hg_device_engine(int device_no, bool whole);
 

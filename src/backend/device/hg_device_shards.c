@@ -16,7 +16,7 @@
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_shards.h"
 #include "backend/hg_host.h"
-#include "engine/hg_ranges.h"
+#include "engine/hg_passes.h"
 #include "engine/hg_sharded.h"
 
 /* How long a READY process may take to greet before it is left out. */
@@ -44,7 +44,7 @@ typedef struct HgDeviceShards
 	HgDeviceSet device_set;
 	int device_no[HG_GPU_DEVICES]; /* by shard */
 	HgSharded sharded;
-	HgRanges ranges;
+	HgPasses passes;
 } HgDeviceShards;
 
 static HgDeviceShards *sets = NULL;
@@ -131,7 +131,7 @@ hg_device_shards_room(void *arg, uint32_t shard)
 	return rooms[((const HgDeviceShards *) arg)->device_no[shard]];
 }
 
-/* The sharded engine, for hg_ranges.h. */
+/* The sharded engine, for hg_passes.h. */
 static HgEngine *
 hg_device_shards_sharded(void *arg)
 {
@@ -159,7 +159,7 @@ hg_device_shards_find(HgDeviceSet device_set)
 	hg_sharded_init(&set->sharded, "cuda", shards, HG_SHARDED_DEAL_ROWS, hg_device_shards_shard,
 					set);
 	set->sharded.room = hg_device_shards_room;
-	hg_ranges_init(&set->ranges, "cuda", hg_device_shards_sharded, set);
+	hg_passes_init(&set->passes, "cuda", hg_device_shards_sharded, set);
 	set->next = sets;
 	sets = set;
 	return set;
@@ -170,7 +170,7 @@ hg_device_shards_engine(HgDeviceSet device_set)
 {
 	HgDeviceShards *set = hg_device_shards_find(device_set);
 
-	return set != NULL ? &set->ranges.engine : NULL;
+	return set != NULL ? &set->passes.engine : NULL;
 }
 
 HgEngine *

@@ -228,7 +228,7 @@ hg_delivered_next_rest(HgDelivered *delivered, uint32 *outer, uint32 *inner, siz
 size_t
 hg_delivered_filter(const HgDelivered *delivered, uint32 *outer, uint32 *inner, size_t count)
 {
-	size_t kept = 0;
+	size_t selected = 0;
 
 	if (!delivered->resumed)
 		return count;
@@ -238,8 +238,8 @@ hg_delivered_filter(const HgDelivered *delivered, uint32 *outer, uint32 *inner, 
 		if (hg_delivered_bit(delivered->rows, outer[i]) &&
 			!(delivered->noted && outer[i] == delivered->last_outer))
 			continue;
-		outer[kept] = outer[i];
-		inner[kept++] = inner[i];
+		outer[selected] = outer[i];
+		inner[selected++] = inner[i];
 	}
-	return kept;
+	return selected;
 }

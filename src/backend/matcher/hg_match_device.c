@@ -18,7 +18,7 @@
 #include "backend/matcher/hg_match_cpu.h"
 #include "backend/matcher/hg_match_device.h"
 #include "backend/matcher/hg_device_timeout.h"
-#include "engine/hg_ranges.h"
+#include "engine/hg_passes.h"
 #include "hg_guc.h"
 
 /* Sets the timeout for the rest of the job on its devices. */
@@ -105,7 +105,7 @@ hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 	if (status != HG_OK)
 		return status;
 	/* it can still get partition passes if it becomes larger than expected */
-	status = hg_ranges_adopt(device->engine, host, &spec, open, &device->job.job, error);
+	status = hg_passes_adopt(device->engine, host, &spec, open, &device->job.job, error);
 	if (status != HG_OK)
 		remote->close(open);
 	return status;
@@ -167,7 +167,7 @@ hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 	HgMatchTask *task = source->task;
 
 	hg_match_job_report(source, stats);
-	if (stats->ranges <= 1)
+	if (stats->passes <= 1)
 		task->report.left[0] = '\0';
 	else if (device->device_set == HG_DEVICE_BIT(task->device_no) && task->report.left[0] == '\0' &&
 			 hg_device_shards_is_possible())

@@ -544,7 +544,7 @@ hg_match_resident_report(HgMatchSource *source, HgJobStats *stats)
 		resident->delta->ops->report(resident->delta, &delta);
 	*stats = delta;
 	stats->build = HG_BUILD_RESIDENT;
-	stats->ranges = 1;
+	stats->passes = 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		intersects |= resident->made[side] != NULL;

@@ -39,7 +39,7 @@ hg_star_report(const HgStarTask *star, double ms, HgMatcherReport *report)
 	*job = star->answer.stats;
 	job->build = HG_BUILD_RESIDENT;
 	job->probe = HG_PROBE_INTERSECT;
-	job->ranges = 1;
+	job->passes = 1;
 	job->matches = star->answer.given ? star->answer.pairs : 0;
 	memset(job->phase_ms, 0, sizeof(job->phase_ms));
 	job->phase_ms[HG_PHASE_MATCH] = ms;

@@ -13,7 +13,7 @@
 #include "backend/matcher/hg_match_uploaded.h"
 #include "backend/matcher/hg_device_timeout.h"
 #include "backend/matcher/hg_upload.h"
-#include "engine/hg_ranges.h"
+#include "engine/hg_passes.h"
 
 /* Takes the sender's job over, with all keys and columns, and allows partition passes. */
 static HgStatus
@@ -39,7 +39,7 @@ hg_match_uploaded_take_over(HgMatchJob *job, HgError *error)
 		const HgKeySet *set = &task->sides[side];
 
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
-			status = hg_ranges_note(job->job, (HgSide) side, set->pieces[i].keys,
+			status = hg_passes_note(job->job, (HgSide) side, set->pieces[i].keys,
 									set->pieces[i].count, error);
 	}
 	if (status == HG_OK)

@@ -258,7 +258,7 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 			return hg_page_job_check(job, hg_device_distrust(job->device_no, &job->error));
 	}
 	hg_page_job_close(job);
-	stats->ranges = 1;
+	stats->passes = 1;
 	stats->matches = answer->pairs;
 	hg_page_job_report(job, &answer->report);
 	return true;

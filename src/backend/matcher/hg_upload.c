@@ -22,7 +22,7 @@
 #include "backend/hg_cleanup.h"
 #include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_upload.h"
-#include "engine/hg_ranges.h"
+#include "engine/hg_passes.h"
 #include "hg_guc.h"
 
 /* Below this, the device gets all rows quickly enough after they were read. */
@@ -329,10 +329,10 @@ hg_upload_take_job(HgUpload *upload, const HgHost *host)
 }
 
 HgStatus
-hg_upload_hand_over(HgUpload *upload, HgEngine *ranges, const HgHost *host, const HgJobSpec *spec,
+hg_upload_hand_over(HgUpload *upload, HgEngine *passes, const HgHost *host, const HgJobSpec *spec,
 					HgJob **job, HgError *error)
 {
-	HgStatus status = hg_ranges_adopt(ranges, host, spec, upload->job, job, error);
+	HgStatus status = hg_passes_adopt(passes, host, spec, upload->job, job, error);
 
 	if (status == HG_OK)
 		hg_upload_take_job(upload, host);

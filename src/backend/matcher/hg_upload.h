@@ -91,10 +91,10 @@ extern bool hg_upload_is_unused(const HgUpload *upload);
 extern HgJob *hg_upload_take_job(HgUpload *upload, const HgHost *host);
 
 /*
- * Transfers the job as a job of an engine with partition passes (hg_ranges.h), which does not know
+ * Transfers the job as a job of an engine with partition passes (hg_passes.h), which does not know
  * its keys yet. Closes the job on failure.
  */
-extern HgStatus hg_upload_hand_over(HgUpload *upload, HgEngine *ranges, const HgHost *host,
+extern HgStatus hg_upload_hand_over(HgUpload *upload, HgEngine *passes, const HgHost *host,
 									const HgJobSpec *spec, HgJob **job, HgError *error);
 
 /* Closes the job unless it was taken; nothing is sent any more. */

@@ -120,7 +120,7 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 	job->shape = shape;
 	job->base.stats.vertices = UINT64_C(1) << shape.vertices_log2;
 	job->base.stats.bins = UINT64_C(1) << shape.bins_log2;
-	job->base.stats.ranges = 1;
+	job->base.stats.passes = 1;
 	job->base.stats.build = shape.build;
 	job->base.stats.probe = shape.probe;
 
@@ -191,7 +191,7 @@ job_set_direct(HgJob *job)
 	job->sides[HG_INNER].binned = job->participants != NULL;
 	job->base.stats.vertices = job->direct.vertices;
 	job->base.stats.bins = 1;
-	job->base.stats.ranges = 1;
+	job->base.stats.passes = 1;
 	job->base.stats.build = HG_BUILD_DIRECT;
 	job->base.stats.probe = HG_PROBE_STANDARD;
 }

@@ -118,7 +118,7 @@ hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 
 /* HG_INVALID if rows of a graph can't be kept: their keys have another width. */
 static HgStatus
-check_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, HgError *error)
+check_graph(const HgFlatMaker *maker, const HgFlatGraph *graph, HgError *error)
 {
 	if (graph->shape.key_width != maker->shape.key_width)
 		return hg_error_set(error, HG_INVALID, NULL, "keys of another width");
@@ -130,7 +130,7 @@ check_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, HgError *error)
  * bins, because the graph has fewer.
  */
 static inline uint64_t
-bin_of_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, uint64_t number)
+bin_of_graph(const HgFlatMaker *maker, const HgFlatGraph *graph, uint64_t number)
 {
 	uint32_t log2 = maker->shape.bins_log2;
 
@@ -138,10 +138,10 @@ bin_of_kept(const HgFlatMaker *maker, const HgFlatGraph *graph, uint64_t number)
 }
 
 HgStatus
-hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mask,
-				   HgError *error)
+hg_flat_count_graph(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mask,
+					HgError *error)
 {
-	HgStatus status = check_kept(maker, graph, error);
+	HgStatus status = check_graph(maker, graph, error);
 	uint64_t bins = UINT64_C(1) << graph->shape.bins_log2;
 	uint32_t width = maker->shape.key_width;
 	HgCpuFlatFilter filter;
@@ -151,7 +151,7 @@ hg_flat_count_kept(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMas
 	for (uint64_t b = 0; b < bins && status == HG_OK; b++)
 	{
 		HgCpuFlatBin bin = hg_cpu_flat_bin(graph, b);
-		uint64_t to = bin_of_kept(maker, graph, b);
+		uint64_t to = bin_of_graph(maker, graph, b);
 
 		for (uint64_t from = 0; from < bin.rows; from += n)
 		{
@@ -288,8 +288,8 @@ hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 
 /* Collects rows of a graph's bin that count, all of which go to one begun bin. */
 static bool
-keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
-			  const HgCpuFlatFilter *filter)
+copy_to_bin(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
+			const HgCpuFlatFilter *filter)
 {
 	uint32_t width = maker->shape.key_width;
 	uint64_t position = maker->cursors[to];
@@ -311,8 +311,8 @@ keep_together(HgFlatMaker *maker, uint64_t to, const HgCpuFlatBin *bin, uint64_t
 
 /* Collects rows that may go to several bins. */
 static bool
-keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
-		   const HgCpuFlatFilter *filter)
+copy_to_bins(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t n,
+			 const HgCpuFlatFilter *filter)
 {
 	uint32_t width = maker->shape.key_width;
 	uint64_t keys[HG_CPU_FLAT_PIECE];
@@ -324,9 +324,10 @@ keep_apart(HgFlatMaker *maker, const HgCpuFlatBin *bin, uint64_t from, uint32_t 
 }
 
 HgStatus
-hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mask, HgError *error)
+hg_flat_add_graph(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mask,
+				  HgError *error)
 {
-	HgStatus status = check_kept(maker, graph, error);
+	HgStatus status = check_graph(maker, graph, error);
 	uint32_t bins_log2 = graph->shape.bins_log2;
 	uint32_t wanted_log2 = maker->shape.bins_log2;
 	uint64_t b = maker->first;
@@ -352,7 +353,7 @@ hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mas
 	for (; b <= last && status == HG_OK; b++)
 	{
 		HgCpuFlatBin bin = hg_cpu_flat_bin(graph, b);
-		uint64_t to = bin_of_kept(maker, graph, b);
+		uint64_t to = bin_of_graph(maker, graph, b);
 
 		for (uint64_t from = 0; from < bin.rows; from += n)
 		{
@@ -360,8 +361,8 @@ hg_flat_keep(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMask *mas
 			if (status != HG_OK)
 				break;
 			n = hg_cpu_flat_piece(from, bin.rows);
-			if (to != UINT64_MAX ? !keep_together(maker, to, &bin, from, n, &filter)
-								 : !keep_apart(maker, &bin, from, n, &filter))
+			if (to != UINT64_MAX ? !copy_to_bin(maker, to, &bin, from, n, &filter)
+								 : !copy_to_bins(maker, &bin, from, n, &filter))
 				return not_as_counted(error);
 		}
 	}

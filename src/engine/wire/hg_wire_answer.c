@@ -248,7 +248,7 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 			return false;
 	return build_is_sane(job, stats->build) && (uint32_t) stats->probe <= HG_PROBE_INTERSECT &&
 		   stats->table == HG_TABLE_CSR && stats->vertices <= UINT64_C(1) << HG_MAX_VERTICES_LOG2 &&
-		   stats->bins <= UINT64_C(1) << HG_MAX_BINS_LOG2 && stats->ranges <= 1;
+		   stats->bins <= UINT64_C(1) << HG_MAX_BINS_LOG2 && stats->passes <= 1;
 }
 
 /*

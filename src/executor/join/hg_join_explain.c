@@ -162,8 +162,8 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	if (record->report.device[0] != '\0')
 	{
 		hg_explain_bytes("Device Memory Usage", job->peak_bytes, es);
-		if (job->ranges > 1)
-			ExplainPropertyUInteger("Device Ranges", NULL, job->ranges, es);
+		if (job->passes > 1)
+			ExplainPropertyUInteger("Device Ranges", NULL, job->passes, es);
 		if (job->exchanged > 0)
 		{
 			ExplainPropertyUInteger("Rows Exchanged", NULL, job->exchanged, es);

@@ -91,7 +91,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 	double edges = 0;
 	double most = -1;
 	int covered = 0;
-	int kept = 0;
+	int replicas = 0;
 
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
@@ -107,18 +107,18 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		const HgGraphExtent extent = hg_input_may_cover(star->tree.tables[t].input);
 
 		covered += extent.share > 0;
-		kept += hg_graph_extent_is_of_stars(&extent);
+		replicas += hg_graph_extent_is_of_stars(&extent);
 		edges += extent.rows;
 		if (extent.rows > most)
 			star->graphs.facts = t;
 		most = Max(most, extent.rows);
 	}
-	if (kept == 0 || !hg_star_has_sides(&star->tree, star->graphs.facts) ||
+	if (replicas == 0 || !hg_star_has_sides(&star->tree, star->graphs.facts) ||
 		!hg_cover_asks_star(star->tree.njoins, most, edges))
 		return false;
 	if (covered <= star->tree.njoins)
 		*why_not = hg_star_not_covered;
-	else if (kept <= star->tree.njoins)
+	else if (replicas <= star->tree.njoins)
 		*why_not = hg_star_no_graphs;
 	return *why_not == NULL;
 }

@@ -1,51 +1,51 @@
 /*-------------------------------------------------------------------------
  *
- * hg_ranges_pass.h
+ * hg_passes_run.h
  *	  Passes over the slices of a partitioned job.
  *
- * hg_ranges.c describes the algorithm.
+ * hg_passes.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_RANGES_PASS_H
-#define HG_RANGES_PASS_H
+#ifndef HG_PASSES_RUN_H
+#define HG_PASSES_RUN_H
 
-#include "hg_ranges.h"
-#include "hg_ranges_slice.h"
+#include "hg_passes.h"
+#include "hg_passes_parts.h"
 
 /* A job of the wrapped engine. */
-typedef struct HgRangesRun
+typedef struct HgPassRun
 {
 	HgEngine calls; /* the calls of its engine */
 	HgJob *job;		/* NULL if there is none */
-	HgRangesSlice slice;
+	HgPassPart part;
 	bool filled; /* all rows of the slice were appended */
 	bool built;
-} HgRangesRun;
+} HgPassRun;
 
 /* What a pass does with its slices. */
-typedef enum HgRangesPurpose
+typedef enum HgPassPurpose
 {
-	HG_RANGES_FOR_NOTHING, /* no pass, or one that has ended */
-	HG_RANGES_FOR_BUILD,   /* the first slice is built, and the next call continues the pass */
-	HG_RANGES_FOR_MATCH,
-	HG_RANGES_FOR_COUNT,
-	HG_RANGES_FOR_DESCRIBE
-} HgRangesPurpose;
+	HG_PASSES_FOR_NOTHING, /* no pass, or one that has ended */
+	HG_PASSES_FOR_BUILD,   /* the first slice is built, and the next call continues the pass */
+	HG_PASSES_FOR_MATCH,
+	HG_PASSES_FOR_COUNT,
+	HG_PASSES_FOR_DESCRIBE
+} HgPassPurpose;
 
 /* State of a job's passes. */
-typedef struct HgRangesPass
+typedef struct HgPassState
 {
-	HgRanges *ranges;
+	HgPasses *passes;
 	const HgHost *host;
 	HgJobSpec spec;
-	HgRangesRun now;  /* the whole job, or the current slice */
-	HgRangesRun next; /* the slice that is filled meanwhile */
-	HgRangesSlices slices;
+	HgPassRun now;	/* the whole job, or the current slice */
+	HgPassRun next; /* the slice that is filled meanwhile */
+	HgPassParts parts;
 
-	HgRangesPurpose purpose;
+	HgPassPurpose purpose;
 	HgMatchMode mode;
 	bool streaming;
 	bool delivered; /* matches of the slice were returned */
@@ -55,44 +55,42 @@ typedef struct HgRangesPass
 	uint64_t vertices; /* their vertices */
 	uint64_t pieces;   /* ranges that they were divided into */
 	uint64_t bins;	   /* their bins */
-} HgRangesPass;
+} HgPassState;
 
 /* Opens a job of the wrapped engine; HG_CONNECTION_LOST if the engine is gone. */
-extern HgStatus hg_ranges_run_open(HgRangesPass *pass, HgRangesRun *run, const HgJobSpec *spec,
+extern HgStatus hg_passes_run_open(HgPassState *pass, HgPassRun *run, const HgJobSpec *spec,
 								   HgError *error);
 
 /*
  * Closes a job of the wrapped engine, if there is one, and adds its statistics to the sum.  done:
  * it did all that the pass needs of its slice.
  */
-extern void hg_ranges_run_close(HgRangesPass *pass, HgRangesRun *run, bool done);
+extern void hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done);
 
 /* Returns an upper bound of the memory that the open jobs have held together. */
-extern uint64_t hg_ranges_peak_bytes(const HgRangesPass *pass);
+extern uint64_t hg_passes_peak_bytes(const HgPassState *pass);
 
 /* Closes the job that ran whole, allocates buffers and counts the rows of each range. */
-extern HgStatus hg_ranges_pass_prepare(HgRangesPass *pass, HgError *error);
+extern HgStatus hg_passes_prepare(HgPassState *pass, HgError *error);
 
 /*
  * Begins a pass over the slices; a slice without rows of a side that is needed, outer or inner, is
  * skipped.  If the last pass was for build and both sides are needed, it continues as the new
  * pass, with its first slice built.
  */
-extern void hg_ranges_pass_begin(HgRangesPass *pass, HgRangesPurpose purpose, bool outer,
-								 bool inner);
+extern void hg_passes_begin(HgPassState *pass, HgPassPurpose purpose, bool outer, bool inner);
 
 /* Builds the current or the next slice.  pass->now has no job if none is left. */
-extern HgStatus hg_ranges_pass_build(HgRangesPass *pass, HgError *error);
+extern HgStatus hg_passes_build(HgPassState *pass, HgError *error);
 
 /* The same, and starts the stream of the slice's matches. */
-extern HgStatus hg_ranges_pass_match(HgRangesPass *pass, HgError *error);
+extern HgStatus hg_passes_match(HgPassState *pass, HgError *error);
 
 /*
  * Handles the failure of a slice's job.  After HG_DEVICE_OUT_OF_MEMORY it closes the job, splits
  * the slice and returns HG_OK.  Returns the status if it is another one, or the slice can not be
  * split.
  */
-extern HgStatus hg_ranges_retry(HgRangesPass *pass, HgRangesRun *run, HgStatus status,
-								HgError *error);
+extern HgStatus hg_passes_retry(HgPassState *pass, HgPassRun *run, HgStatus status, HgError *error);
 
-#endif /* HG_RANGES_PASS_H */
+#endif /* HG_PASSES_RUN_H */

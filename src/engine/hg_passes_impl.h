@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_ranges_impl.h
- *	  Loops over the keys of one width: included by hg_ranges_slice.c only.
+ * hg_passes_impl.h
+ *	  Loops over the keys of one width: included by hg_passes_parts.c only.
  *
  * The includer defines HG_KEY_BITS, 32 or 64.  Callers limit the number of keys of each loop, so
  * that the loops need not poll for cancellation.
@@ -27,7 +27,7 @@ T(count_keys)(const void *from, uint64_t n, uint64_t *counts)
 	const KEY *keys = from;
 
 	for (uint64_t i = 0; i < n; i++)
-		counts[T(hg_mix)(keys[i]) >> (HG_KEY_BITS - HG_RANGE_BITS)]++;
+		counts[T(hg_mix)(keys[i]) >> (HG_KEY_BITS - HG_PASSES_RANGE_BITS)]++;
 }
 
 /*
@@ -49,7 +49,7 @@ T(select_keys)(const void *from, uint64_t n, uint32_t first, const uint8_t *chos
 
 		mixed[selected] = word;
 		rows[selected] = first + (uint32_t) i;
-		selected += chosen[word >> (HG_KEY_BITS - HG_RANGE_BITS)];
+		selected += chosen[word >> (HG_KEY_BITS - HG_PASSES_RANGE_BITS)];
 	}
 	return selected;
 }
@@ -65,7 +65,7 @@ T(scatter_keys)(const void *mixed_from, const uint32_t *rows, uint64_t n, uint64
 	for (uint64_t i = 0; i < n; i++)
 	{
 		KEY word = from[i];
-		uint64_t at = next[word >> (HG_KEY_BITS - HG_RANGE_BITS)]++;
+		uint64_t at = next[word >> (HG_KEY_BITS - HG_PASSES_RANGE_BITS)]++;
 
 		mixed[at] = word;
 		rows_to[at] = rows[i];
@@ -106,8 +106,8 @@ T(differing_bits)(const void *mixed_from, uint64_t at, uint64_t n, uint64_t word
  * bit clear, then those that have it set.  Handles at most n rows; done when *low equals *high.
  */
 static void
-T(part_rows)(void *mixed_in, uint32_t *rows, uint64_t *low, uint64_t *high, uint64_t bit,
-			 uint64_t n)
+T(partition_rows)(void *mixed_in, uint32_t *rows, uint64_t *low, uint64_t *high, uint64_t bit,
+				  uint64_t n)
 {
 	KEY *mixed = mixed_in;
 	uint64_t i = *low;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_ranges_cut.h
+ * hg_passes_partitioned.h
  *	  Calls on a partitioned job: each runs a pass over its slices.
  *
  * These functions implement the calls of hg_engine.h for a job that was partitioned and has not
@@ -10,26 +10,26 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_RANGES_CUT_H
-#define HG_RANGES_CUT_H
+#ifndef HG_PASSES_PARTITIONED_H
+#define HG_PASSES_PARTITIONED_H
 
-#include "hg_ranges_pass.h"
+#include "hg_passes_run.h"
 
 /* next() of a stream; continues with the next slice at the end of one. */
-extern HgStatus hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error);
+extern HgStatus hg_passes_partitioned_next(HgPassState *pass, HgMatches *matches, HgError *error);
 
 /* Sets *matches to the number of all matches of a mode. */
-extern HgStatus hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches,
-									HgError *error);
+extern HgStatus hg_passes_partitioned_count(HgPassState *pass, HgMatchMode mode, uint64_t *matches,
+											HgError *error);
 
 /* Sets *stats to the sum of what describe() returns for each slice of that side. */
-extern HgStatus hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats,
-									   HgError *error);
+extern HgStatus hg_passes_partitioned_describe(HgPassState *pass, HgSide side, HgGraphStats *stats,
+											   HgError *error);
 
 /*
  * Returns the statistics of a job that does not run whole: it was partitioned, or will be in
  * build.  built is true if it was partitioned and built.
  */
-extern void hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats);
+extern void hg_passes_partitioned_stats(const HgPassState *pass, bool built, HgJobStats *stats);
 
-#endif /* HG_RANGES_CUT_H */
+#endif /* HG_PASSES_PARTITIONED_H */

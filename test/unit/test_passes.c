@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * test_ranges.c
+ * test_passes.c
  *	  Jobs that do not fit a device are cut into ranges, and give the same matches.
  *
  * The device is the CPU engine with little memory (hg_small_device.h).
@@ -11,7 +11,7 @@
  */
 #define _POSIX_C_SOURCE 200809L /* setenv */
 
-#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_passes.h"
 #include "hg_small_device.h"
 #include "hg_tap.h"
 #include "test_engine_suite.h"
@@ -20,7 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static HgRanges ranges;
+static HgPasses passes;
 static uint64_t device_bytes;
 static bool by_itself;			 /* the device works by itself */
 static int jobs_until_gone = -1; /* -1: the device stays */
@@ -38,12 +38,12 @@ device(void *arg)
 
 /* The engine around a device of so many bytes, 0 for no limit. */
 static HgEngine *
-ranges_of(uint64_t bytes)
+passes_of(uint64_t bytes)
 {
 	device_bytes = bytes;
 	jobs_until_gone = -1;
-	hg_ranges_init(&ranges, "ranges", device, NULL);
-	return &ranges.engine;
+	hg_passes_init(&passes, "ranges", device, NULL);
+	return &passes.engine;
 }
 
 /*
@@ -71,7 +71,7 @@ in_short(HgTapSuite most, void (*test)(void))
 static void
 test_suite(void)
 {
-	hg_engine_suite(ranges_of(0), test_host_plain());
+	hg_engine_suite(passes_of(0), test_host_plain());
 }
 
 /* The same with a device that refuses jobs. */
@@ -87,10 +87,10 @@ test_refused(void)
 			"ranges refused by describe", "ranges refused by reduce"};
 
 		/* one stage after the other, and several stages at once */
-		ranges_of(0);
-		ranges.engine.name = names[stage];
+		passes_of(0);
+		passes.engine.name = names[stage];
 		hg_small_device_refuse((HgSmallStage) stage, 20);
-		hg_engine_suite(&ranges.engine, test_host_plain());
+		hg_engine_suite(&passes.engine, test_host_plain());
 		if (stage > 0)
 			hg_small_device_refuse((HgSmallStage) stage, 0);
 		hg_small_device_refuse(HG_SMALL_OPEN, stage % 2 == 0 ? 100 : 0);
@@ -139,7 +139,7 @@ test_columns(void)
 {
 	static const HgSmallStage stages[] = {HG_SMALL_OPEN, HG_SMALL_APPEND, HG_SMALL_BUILD,
 										  HG_SMALL_REDUCE};
-	HgEngine *engine = ranges_of(0);
+	HgEngine *engine = passes_of(0);
 	HgError error = {0};
 	bool good;
 
@@ -161,7 +161,7 @@ test_partitions(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inn
 				uint64_t bytes)
 {
 	TestData data;
-	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = passes_of(bytes), .host = test_host_plain(), .data = &data};
 	bool good = true;
 
 	test_data_create(&data, kind, width, outer_rows, inner_rows);
@@ -186,7 +186,7 @@ test_adopted(HgSmallStage refuses, const char *what)
 {
 	TestData data;
 	const HgHost *host = test_host_plain();
-	HgEngine *engine = ranges_of(0);
+	HgEngine *engine = passes_of(0);
 	HgEngine *inside = hg_small_device(0, by_itself);
 	HgJobSpec spec = {.key_width = 4, .device = -1};
 	uint64_t counted = 0;
@@ -199,10 +199,10 @@ test_adopted(HgSmallStage refuses, const char *what)
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		status = inside->append(open, (HgSide) side, data.keys[side], 5000, NULL);
 	if (status == HG_OK)
-		status = hg_ranges_adopt(engine, host, &spec, open, &job, NULL);
+		status = hg_passes_adopt(engine, host, &spec, open, &job, NULL);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 	{
-		status = hg_ranges_note(job, (HgSide) side, data.keys[side], 5000, NULL);
+		status = hg_passes_note(job, (HgSide) side, data.keys[side], 5000, NULL);
 		/* the rest comes as ever */
 		if (status == HG_OK)
 			status = engine->append(job, (HgSide) side, (const uint32_t *) data.keys[side] + 5000,
@@ -229,7 +229,7 @@ test_whole(void)
 {
 	TestData data;
 	TestHost host;
-	TestRun run = {.engine = ranges_of(0), .host = &host.host, .data = &data, .capacity = 1000};
+	TestRun run = {.engine = passes_of(0), .host = &host.host, .data = &data, .capacity = 1000};
 	uint64_t jobs = hg_small_device_jobs();
 	uint64_t counted;
 	HgJobStats stats = {0};
@@ -240,20 +240,20 @@ test_whole(void)
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 100000, 100000);
 	run.spec.key_width = 4;
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
-	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges == 1 &&
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.passes == 1 &&
 				  hg_small_device_jobs() == jobs + 1 && host.peak_bytes < 20000,
 			  "ranges: a job that fits is passed on as it is, %" PRIu64 " bytes held",
 			  host.peak_bytes);
 	test_data_destroy(&data);
 }
 
-/* What a job that is cut holds of host memory, as hg_ranges.h says. */
+/* What a job that is cut holds of host memory, as hg_passes.h says. */
 static void
 test_host_memory(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_rows)
 {
 	TestData data;
 	TestHost host;
-	TestRun run = {.engine = ranges_of(1000000), .host = &host.host, .data = &data};
+	TestRun run = {.engine = passes_of(1000000), .host = &host.host, .data = &data};
 	uint64_t bound = (outer_rows + inner_rows) / 4 * 17 / 16 * (width + 4) + 2000000;
 	uint64_t counted;
 	HgError error;
@@ -277,7 +277,7 @@ test_hopeless(void)
 {
 	TestData data;
 	TestHost host;
-	TestRun run = {.engine = ranges_of(100000), .host = &host.host, .data = &data};
+	TestRun run = {.engine = passes_of(100000), .host = &host.host, .data = &data};
 	HgError error = {0};
 	HgStatus status;
 	HgJob *job;
@@ -304,7 +304,7 @@ test_gone(void)
 {
 	TestData data;
 	TestHost host;
-	TestRun run = {.engine = ranges_of(40000), .host = &host.host, .data = &data};
+	TestRun run = {.engine = passes_of(40000), .host = &host.host, .data = &data};
 	bool good = true;
 
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 20000, 20000);
@@ -331,7 +331,7 @@ static void
 test_pairs(uint64_t limit, uint64_t bytes, int jobs)
 {
 	TestData data;
-	TestRun run = {.engine = ranges_of(bytes), .host = test_host_plain(), .data = &data};
+	TestRun run = {.engine = passes_of(bytes), .host = test_host_plain(), .data = &data};
 	uint64_t most = limit > 0 ? limit : bytes;
 	uint64_t counted;
 	HgJobStats stats = {0};
@@ -344,9 +344,9 @@ test_pairs(uint64_t limit, uint64_t bytes, int jobs)
 	hg_small_device_most_jobs();
 	hg_small_device_most_bytes();
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
-	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.ranges > 4 &&
+	hg_tap_ok(status == HG_OK && counted == data.pairs && stats.passes > 4 &&
 				  stats.peak_bytes <= most && hg_small_device_most_bytes() <= most,
-			  "ranges: %" PRIu64 " of them, in pairs or not, in %" PRIu64 " bytes", stats.ranges,
+			  "ranges: %" PRIu64 " of them, in pairs or not, in %" PRIu64 " bytes", stats.passes,
 			  most);
 	most = (uint64_t) hg_small_device_most_jobs();
 	hg_tap_ok(most == (uint64_t) jobs, "ranges: %" PRIu64 " of them are open at a time", most);

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_ranges.h
+ * hg_passes.h
  *	  An engine that runs a job which does not fit a device as partition passes.
  *
  * It wraps the engine of a device.  A job that fits passes straight through, at no cost.  If the
@@ -27,37 +27,37 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_RANGES_H
-#define HG_RANGES_H
+#ifndef HG_PASSES_H
+#define HG_PASSES_H
 
 #include "hg_engine.h"
 
-typedef struct HgRanges
+typedef struct HgPasses
 {
 	HgEngine engine; /* first: engine calls get its address */
 	HgEngine *(*target)(void *arg);
 	void *arg;
-} HgRanges;
+} HgPasses;
 
 /*
  * Sets up *ranges, whose engine then opens jobs; *ranges must outlive them.  target(arg) is called
  * whenever a job of the wrapped engine is opened, and returns that engine, or NULL if it is gone
  * (HG_CONNECTION_LOST).  The wrapped engine's append must copy the keys before it returns.
  */
-extern void hg_ranges_init(HgRanges *ranges, const char *name, HgEngine *(*target)(void *arg),
+extern void hg_passes_init(HgPasses *passes, const char *name, HgEngine *(*target)(void *arg),
 						   void *arg);
 
 /*
  * Makes a job from an open job of the wrapped engine, which was opened for spec and is not built,
- * and whose rows are numbered by position.  The caller then calls hg_ranges_note for all rows that
+ * and whose rows are numbered by position.  The caller then calls hg_passes_note for all rows that
  * it has appended, a side at a time, in that order.  More rows can be appended afterwards.  On
  * failure the open job stays the caller's.
  */
-extern HgStatus hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
+extern HgStatus hg_passes_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 								HgJob *open, HgJob **job, HgError *error);
 
 /* Notes keys that the adopted job already has; the array stays in place until close. */
-extern HgStatus hg_ranges_note(HgJob *job, HgSide side, const void *keys, uint64_t count,
+extern HgStatus hg_passes_note(HgJob *job, HgSide side, const void *keys, uint64_t count,
 							   HgError *error);
 
-#endif /* HG_RANGES_H */
+#endif /* HG_PASSES_H */

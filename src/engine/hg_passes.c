@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_ranges.c
+ * hg_passes.c
  *	  An engine that runs a job which does not fit a device as partition passes.
  *
  * While a job runs whole, each call goes to the job of the wrapped engine, and the list of
@@ -8,7 +8,7 @@
  * the rows are joined in passes.  build begins a pass; match, count and describe begin another
  * unless they can use the one that build began.  A pass:
  *
- *	1. Rows are partitioned into ranges by the first bits of their hash (HG_RANGE_BITS).  The
+ *	1. Rows are partitioned into ranges by the first bits of their hash (HG_PASSES_RANGE_BITS).  The
  *	   rows of each range are counted once.
  *	2. As many ranges are loaded as the buffers hold, about a quarter of the rows.  The keys
  *	   of both sides are read in row order, and the mixed keys and row numbers of these
@@ -40,10 +40,10 @@
  * Therefore these bits (those of a range, if a slice has several) are rotated to the end of the
  * mixed word.  The engine sees keys that are spread evenly and map one-to-one to the real keys.
  *
- *	hg_ranges.c			the calls of hg_engine.h
- *	hg_ranges_cut.c		these calls on a partitioned job
- *	hg_ranges_pass.c	passes over the slices of a partitioned job
- *	hg_ranges_slice.c	loading ranges and splitting slices
+ *	hg_passes.c			the calls of hg_engine.h
+ *	hg_passes_partitioned.c		these calls on a partitioned job
+ *	hg_passes_run.c	passes over the slices of a partitioned job
+ *	hg_passes_parts.c	loading ranges and splitting slices
  *	hg_host_memory.c	memory, cancel
  *
  * Each file calls only those below it.
@@ -52,7 +52,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_ranges_cut.h"
+#include "hg_passes_partitioned.h"
 #include "hg_host_memory.h"
 #include "hg_replica.h"
 #include "hg_pages.h"
@@ -63,18 +63,18 @@
 /* Appended arrays that the first append makes room for. */
 #define FIRST_ARRAYS 16
 
-typedef struct HgRangesJob
+typedef struct HgPassesJob
 {
-	HgRangesPass pass;
+	HgPassState pass;
 	bool refused; /* the device has no memory for the whole job */
 	HgWrappedState state;
-	bool cut;
-} HgRangesJob;
+	bool partitioned;
+} HgPassesJob;
 
-static HgRangesJob *
+static HgPassesJob *
 job_of(HgJob *handle)
 {
-	return (HgRangesJob *) handle;
+	return (HgPassesJob *) handle;
 }
 
 /* Returns true if a job has columns: only keys can be given to the device by ranges. */
@@ -89,41 +89,41 @@ must_run_whole(const HgJobSpec *spec)
  * and sets *status to the result.  Returns true if the caller continues with passes.
  */
 static bool
-job_turns(HgRangesJob *job, HgStatus *status, HgError *error)
+job_turns(HgPassesJob *job, HgStatus *status, HgError *error)
 {
 	if (*status != HG_DEVICE_OUT_OF_MEMORY || must_run_whole(&job->pass.spec))
 		return false;
-	job->cut = true;
-	*status = hg_ranges_pass_prepare(&job->pass, error);
+	job->partitioned = true;
+	*status = hg_passes_prepare(&job->pass, error);
 	return *status == HG_OK;
 }
 
 /* Creates a job without a job of the wrapped engine. */
 static HgStatus
-job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgRangesJob **created,
+job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgPassesJob **created,
 		   HgError *error)
 {
 	void *memory;
-	HgStatus status = hg_host_memory_alloc(host, sizeof(HgRangesJob), &memory, error);
-	HgRangesJob *job = memory;
+	HgStatus status = hg_host_memory_alloc(host, sizeof(HgPassesJob), &memory, error);
+	HgPassesJob *job = memory;
 
 	if (status != HG_OK)
 		return status;
 	memset(job, 0, sizeof(*job));
-	job->pass.ranges = (HgRanges *) engine;
-	job->pass.host = job->pass.slices.host = host;
+	job->pass.passes = (HgPasses *) engine;
+	job->pass.host = job->pass.parts.host = host;
 	job->pass.spec = *spec;
 	job->pass.spec.direct = 0; /* one range might have dense keys, and the next not */
-	job->pass.slices.key_width = spec->key_width;
+	job->pass.parts.key_width = spec->key_width;
 	*created = job;
 	return HG_OK;
 }
 
 static HgStatus
-ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
+passes_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **handle,
 			HgError *error)
 {
-	HgRangesJob *job;
+	HgPassesJob *job;
 	HgStatus status;
 
 	if (spec->trial != NULL)
@@ -137,7 +137,7 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	status = job_create(engine, host, spec, &job, error);
 	if (status != HG_OK)
 		return status;
-	status = hg_ranges_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);
+	status = hg_passes_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
 		job->refused = true;
@@ -153,12 +153,12 @@ ranges_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 }
 
 HgStatus
-hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *open,
+hg_passes_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *open,
 				HgJob **handle, HgError *error)
 {
-	HgRanges *ranges = (HgRanges *) engine;
-	HgEngine *target = ranges->target(ranges->arg);
-	HgRangesJob *job;
+	HgPasses *passes = (HgPasses *) engine;
+	HgEngine *target = passes->target(passes->arg);
+	HgPassesJob *job;
 	HgStatus status;
 
 	if (target == NULL)
@@ -174,22 +174,21 @@ hg_ranges_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJ
 
 /* Adds an appended array to the list of a side. */
 static HgStatus
-side_remember(HgRangesJob *job, HgRangesSide *side, const void *keys, uint64_t count,
-			  HgError *error)
+side_remember(HgPassesJob *job, HgPassSide *side, const void *keys, uint64_t count, HgError *error)
 {
 	if (side->array_count == side->array_capacity)
 	{
 		size_t capacity = side->array_capacity == 0 ? FIRST_ARRAYS : 2 * side->array_capacity;
 		void *arrays;
 		HgStatus status =
-			hg_host_memory_alloc(job->pass.host, capacity * sizeof(HgRangesArray), &arrays, error);
+			hg_host_memory_alloc(job->pass.host, capacity * sizeof(HgPassArray), &arrays, error);
 
 		if (status != HG_OK)
 			return status;
 		if (side->array_count > 0)
-			memcpy(arrays, side->arrays, side->array_count * sizeof(HgRangesArray));
+			memcpy(arrays, side->arrays, side->array_count * sizeof(HgPassArray));
 		hg_host_memory_free(job->pass.host, side->arrays,
-							side->array_capacity * sizeof(HgRangesArray));
+							side->array_capacity * sizeof(HgPassArray));
 		side->arrays = arrays;
 		side->array_capacity = capacity;
 	}
@@ -201,18 +200,18 @@ side_remember(HgRangesJob *job, HgRangesSide *side, const void *keys, uint64_t c
 }
 
 HgStatus
-hg_ranges_note(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+hg_passes_note(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 
 	return hg_wrapped_finish(&job->state,
-							 side_remember(job, &job->pass.slices.sides[side], keys, count, error));
+							 side_remember(job, &job->pass.parts.sides[side], keys, count, error));
 }
 
 static HgStatus
-ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
+passes_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
@@ -224,17 +223,17 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 		return status;
 	if (count == 0)
 		return HG_OK;
-	if (count >= HG_MAX_ROWS - job->pass.slices.sides[side].rows)
+	if (count >= HG_MAX_ROWS - job->pass.parts.sides[side].rows)
 		return hg_wrapped_finish(&job->state, hg_error_set(error, HG_TOO_MANY_ROWS, NULL,
 														   "too many rows in one side of a join"));
 
-	status = side_remember(job, &job->pass.slices.sides[side], keys, count, error);
+	status = side_remember(job, &job->pass.parts.sides[side], keys, count, error);
 	if (status == HG_OK && !job->refused)
 	{
 		status = job->pass.now.calls.append(job->pass.now.job, side, keys, count, error);
 		if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(&job->pass.spec))
 		{
-			hg_ranges_run_close(&job->pass, &job->pass.now, false);
+			hg_passes_run_close(&job->pass, &job->pass.now, false);
 			job->refused = true;
 			status = HG_OK;
 		}
@@ -243,10 +242,10 @@ ranges_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 }
 
 static HgStatus
-ranges_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
+passes_append_column(HgJob *handle, HgSide side, uint32_t column, const void *values,
 					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
@@ -259,9 +258,9 @@ ranges_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 }
 
 static HgStatus
-ranges_build(HgJob *handle, HgError *error)
+passes_build(HgJob *handle, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
 	if (status != HG_OK)
@@ -273,17 +272,17 @@ ranges_build(HgJob *handle, HgError *error)
 						  : job->pass.now.calls.build(job->pass.now.job, error);
 	if (job_turns(job, &status, error))
 	{
-		hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_BUILD, true, true);
-		status = hg_ranges_pass_build(&job->pass, error);
+		hg_passes_begin(&job->pass, HG_PASSES_FOR_BUILD, true, true);
+		status = hg_passes_build(&job->pass, error);
 	}
 	job->state.built = status == HG_OK;
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
+passes_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
@@ -293,24 +292,24 @@ ranges_match(HgJob *handle, HgMatchMode mode, HgError *error)
 
 	job->pass.mode = mode;
 	job->pass.delivered = false;
-	if (!job->cut)
+	if (!job->partitioned)
 	{
 		status = job->pass.now.calls.match(job->pass.now.job, mode, error);
 		job_turns(job, &status, error);
 	}
-	if (job->cut && status == HG_OK)
+	if (job->partitioned && status == HG_OK)
 	{
-		hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_MATCH, true, true);
-		status = hg_ranges_pass_match(&job->pass, error);
+		hg_passes_begin(&job->pass, HG_PASSES_FOR_MATCH, true, true);
+		status = hg_passes_match(&job->pass, error);
 	}
 	job->pass.streaming = status == HG_OK;
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-ranges_next(HgJob *handle, HgMatches *matches, HgError *error)
+passes_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	matches->count = 0;
@@ -321,28 +320,28 @@ ranges_next(HgJob *handle, HgMatches *matches, HgError *error)
 	if (matches->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a match");
 
-	if (!job->cut)
+	if (!job->partitioned)
 	{
 		status = job->pass.now.calls.next(job->pass.now.job, matches, error);
 		job->pass.delivered |= status == HG_OK && matches->count > 0;
 		if (!job->pass.delivered && job_turns(job, &status, error))
 		{
-			hg_ranges_pass_begin(&job->pass, HG_RANGES_FOR_MATCH, true, true);
+			hg_passes_begin(&job->pass, HG_PASSES_FOR_MATCH, true, true);
 			job->pass.streaming = true;
-			status = hg_ranges_pass_match(&job->pass, error);
+			status = hg_passes_match(&job->pass, error);
 		}
 	}
-	if (job->cut && status == HG_OK)
-		status = hg_ranges_cut_next(&job->pass, matches, error);
+	if (job->partitioned && status == HG_OK)
+		status = hg_passes_partitioned_next(&job->pass, matches, error);
 	if (status != HG_OK)
 		matches->count = 0;
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+passes_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
@@ -350,21 +349,21 @@ ranges_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	if (status != HG_OK)
 		return status;
 
-	if (!job->cut)
+	if (!job->partitioned)
 	{
 		status = job->pass.now.calls.count(job->pass.now.job, mode, matches, error);
 		job_turns(job, &status, error);
 	}
-	if (job->cut && status == HG_OK)
-		status = hg_ranges_cut_count(&job->pass, mode, matches, error);
+	if (job->partitioned && status == HG_OK)
+		status = hg_passes_partitioned_count(&job->pass, mode, matches, error);
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-ranges_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+passes_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 			  HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status == HG_OK)
@@ -379,9 +378,9 @@ ranges_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 }
 
 static HgStatus
-ranges_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+passes_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
@@ -394,9 +393,9 @@ ranges_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 }
 
 static HgStatus
-ranges_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+passes_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status != HG_OK)
@@ -405,26 +404,26 @@ ranges_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	if (status != HG_OK)
 		return status;
 
-	if (!job->cut)
+	if (!job->partitioned)
 	{
 		status = job->pass.now.calls.describe(job->pass.now.job, side, stats, error);
 		job_turns(job, &status, error);
 	}
-	if (job->cut && status == HG_OK)
-		status = hg_ranges_cut_describe(&job->pass, side, stats, error);
+	if (job->partitioned && status == HG_OK)
+		status = hg_passes_partitioned_describe(&job->pass, side, stats, error);
 	return hg_wrapped_finish(&job->state, status);
 }
 
 static HgStatus
-ranges_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+passes_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
 					uint32_t *edge_rows, HgError *error)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	if (status != HG_OK)
 		return status;
-	if (job->cut)
+	if (job->partitioned)
 		return hg_error_set(error, HG_INVALID, NULL, "the job was cut into ranges");
 	return hg_wrapped_finish(&job->state,
 							 job->pass.now.calls.export_graph(job->pass.now.job, side, offsets,
@@ -432,56 +431,57 @@ ranges_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 }
 
 static void
-ranges_stats(HgJob *handle, HgJobStats *stats)
+passes_stats(HgJob *handle, HgJobStats *stats)
 {
-	HgRangesJob *job = job_of(handle);
-	if (!job->cut && job->pass.now.job != NULL)
+	HgPassesJob *job = job_of(handle);
+	if (!job->partitioned && job->pass.now.job != NULL)
 		job->pass.now.calls.stats(job->pass.now.job, stats);
 	else
-		hg_ranges_cut_stats(&job->pass, job->state.built && job->cut, stats);
+		hg_passes_partitioned_stats(&job->pass, job->state.built && job->partitioned, stats);
 }
 
 static void
-ranges_close(HgJob *handle)
+passes_close(HgJob *handle)
 {
-	HgRangesJob *job = job_of(handle);
+	HgPassesJob *job = job_of(handle);
 
-	hg_ranges_run_close(&job->pass, &job->pass.now, false);
-	hg_ranges_run_close(&job->pass, &job->pass.next, false);
+	hg_passes_run_close(&job->pass, &job->pass.now, false);
+	hg_passes_run_close(&job->pass, &job->pass.next, false);
 	for (int which = 0; which < 2; which++)
 	{
-		HgRangesSide *side = &job->pass.slices.sides[which];
+		HgPassSide *side = &job->pass.parts.sides[which];
 
 		hg_host_memory_free(job->pass.host, side->mixed, side->capacity * job->pass.spec.key_width);
 		hg_host_memory_free(job->pass.host, side->numbers, side->capacity * sizeof(uint32_t));
-		hg_host_memory_free(job->pass.host, side->range_rows, 2 * HG_RANGES * sizeof(uint64_t));
+		hg_host_memory_free(job->pass.host, side->range_rows,
+							2 * HG_PASSES_RANGES * sizeof(uint64_t));
 		hg_host_memory_free(job->pass.host, side->arrays,
-							side->array_capacity * sizeof(HgRangesArray));
+							side->array_capacity * sizeof(HgPassArray));
 	}
-	hg_host_memory_free(job->pass.host, job->pass.slices.give,
-						(uint64_t) HG_RANGES_GIVE_KEYS * job->pass.spec.key_width);
+	hg_host_memory_free(job->pass.host, job->pass.parts.buffer,
+						(uint64_t) HG_PASSES_APPEND_KEYS * job->pass.spec.key_width);
 	hg_host_memory_free(job->pass.host, job, sizeof(*job));
 }
 
 void
-hg_ranges_init(HgRanges *ranges, const char *name, HgEngine *(*target)(void *arg), void *arg)
+hg_passes_init(HgPasses *passes, const char *name, HgEngine *(*target)(void *arg), void *arg)
 {
-	ranges->engine = (HgEngine){
+	passes->engine = (HgEngine){
 		.name = name,
-		.open = ranges_open,
-		.append = ranges_append,
-		.append_column = ranges_append_column,
-		.build = ranges_build,
-		.match = ranges_match,
-		.next = ranges_next,
-		.count = ranges_count,
-		.reduce = ranges_reduce,
-		.next_groups = ranges_next_groups,
-		.describe = ranges_describe,
-		.export_graph = ranges_export_graph,
-		.stats = ranges_stats,
-		.close = ranges_close,
+		.open = passes_open,
+		.append = passes_append,
+		.append_column = passes_append_column,
+		.build = passes_build,
+		.match = passes_match,
+		.next = passes_next,
+		.count = passes_count,
+		.reduce = passes_reduce,
+		.next_groups = passes_next_groups,
+		.describe = passes_describe,
+		.export_graph = passes_export_graph,
+		.stats = passes_stats,
+		.close = passes_close,
 	};
-	ranges->target = target;
-	ranges->arg = arg;
+	passes->target = target;
+	passes->arg = arg;
 }

@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
- * test_ranges_device.c
+ * test_passes_device.c
  *	  Ranges of a job that does not fit a device process: two at a time there.
  *
  * The device process is the stand-in (hg_device_standin.c), which lies beside this program.
- * test_ranges.c tests what does not need a process beside this one.
+ * test_passes.c tests what does not need a process beside this one.
  *
  * With the path of a device process as its argument it runs the tests that do not need a
  * misbehaving one with that.  With HG_SUITE=large it also joins 100 million rows by 100 million in
@@ -16,7 +16,7 @@
  */
 #define _GNU_SOURCE /* usleep */
 
-#include "../../src/engine/hg_ranges.h"
+#include "../../src/engine/hg_passes.h"
 #include "hg_tap.h"
 #include "test_serving.h"
 
@@ -28,7 +28,7 @@
 #include <unistd.h>
 
 /* Slices that a cut job has at least. */
-#define LEAST_SLICES 5
+#define LEAST_PASSES 5
 
 static HgEngine *
 engine_of(void *client)
@@ -92,16 +92,16 @@ test_results(uint64_t scale)
 	};
 	TestServer server;
 	HgWireClient *client;
-	HgRanges ranges;
+	HgPasses passes;
 
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
-	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	hg_passes_init(&passes, "ranges", engine_of, client);
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++)
 		for (uint32_t width = 4; width <= 8; width += 4)
 		{
 			TestData data;
-			TestRun run = {.engine = &ranges.engine,
+			TestRun run = {.engine = &passes.engine,
 						   .host = test_host_plain(),
 						   .data = &data,
 						   .spec = test_plain_spec,
@@ -124,7 +124,7 @@ test_results(uint64_t scale)
 
 /* Run a job of slices to its end; returns what came of it. */
 static HgStatus
-run_slices(HgEngine *engine, const HgHost *host, const TestData *data, bool stream,
+run_passes(HgEngine *engine, const HgHost *host, const TestData *data, bool stream,
 		   HgJobStats *stats, uint64_t *matches)
 {
 	/* the stand-in asks for 32 bytes a row */
@@ -177,7 +177,7 @@ test_overlap(void)
 	{
 		TestServer server;
 		HgWireClient *client;
-		HgRanges ranges;
+		HgPasses passes;
 		HgJobStats stats = {0};
 		uint64_t matches;
 
@@ -185,10 +185,10 @@ test_overlap(void)
 		jobs_opened = 0;
 		test_start_server_env(&server, "HG_STANDIN_BUILD_WHILE", watched_file);
 		client = test_start_client(&server);
-		hg_ranges_init(&ranges, "ranges", watched_engine_of, client);
-		hg_tap_ok(run_slices(&ranges.engine, test_host_plain(), &data, stream == 1, &stats,
+		hg_passes_init(&passes, "ranges", watched_engine_of, client);
+		hg_tap_ok(run_passes(&passes.engine, test_host_plain(), &data, stream == 1, &stats,
 							 &matches) == HG_OK &&
-					  matches == data.pairs && stats.ranges >= LEAST_SLICES,
+					  matches == data.pairs && stats.passes >= LEAST_PASSES,
 				  "ranges of a process: %s, the device works while the next is sent",
 				  stream ? "matches" : "a count");
 		unlink(watched_file);
@@ -204,16 +204,16 @@ test_counts(void)
 {
 	TestServer server;
 	HgWireClient *client;
-	HgRanges ranges;
+	HgPasses passes;
 	TestData data;
 
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
-	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	hg_passes_init(&passes, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 80000, 80000);
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST; mode++)
 	{
-		TestRun run = {.engine = &ranges.engine,
+		TestRun run = {.engine = &passes.engine,
 					   .host = test_host_plain(),
 					   .data = &data,
 					   .spec = test_plain_spec};
@@ -227,7 +227,7 @@ test_counts(void)
 		run.spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER];
 		run.spec.expected_rows[HG_INNER] = data.rows[HG_INNER];
 		status = test_run_count(&run, (HgMatchMode) mode, &matches, &stats, &error);
-		hg_tap_ok(status == HG_OK && stats.ranges > 1 && stats.matches == matches &&
+		hg_tap_ok(status == HG_OK && stats.passes > 1 && stats.matches == matches &&
 					  matches == (mode == HG_MATCH_ALL ? data.pairs : data.first),
 				  "ranges of a process: %s are counted once",
 				  mode == HG_MATCH_ALL ? "all matches" : "first matches");
@@ -243,7 +243,7 @@ test_cancel(void)
 {
 	TestServer server;
 	HgWireClient *client;
-	HgRanges ranges;
+	HgPasses passes;
 	TestData data;
 	HgJobStats stats;
 	uint64_t matches;
@@ -252,11 +252,11 @@ test_cancel(void)
 
 	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "60000");
 	client = test_start_client(&server);
-	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	hg_passes_init(&passes, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
 	started = test_now_ms();
 	test_timeout_init(&impatient, 300);
-	hg_tap_ok(run_slices(&ranges.engine, &impatient.host, &data, false, &stats, &matches) ==
+	hg_tap_ok(run_passes(&passes.engine, &impatient.host, &data, false, &stats, &matches) ==
 				  HG_CANCELLED,
 			  "ranges of a process: cancelled while one is built");
 	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_now_ms() - started < TEST_TIMEOUT_MS,
@@ -274,7 +274,7 @@ test_death(void)
 {
 	TestServer server;
 	HgWireClient *client;
-	HgRanges ranges;
+	HgPasses passes;
 	TestData data;
 	HgJobStats stats;
 	uint64_t matches;
@@ -282,7 +282,7 @@ test_death(void)
 
 	test_start_server_env(&server, "HG_STANDIN_BUILD_MS", "300");
 	client = test_start_client(&server);
-	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	hg_passes_init(&passes, "ranges", engine_of, client);
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 200000, 200000);
 	if (fork() == 0)
 	{
@@ -290,7 +290,7 @@ test_death(void)
 		kill(server.process, SIGKILL);
 		_exit(0);
 	}
-	hg_tap_ok(run_slices(&ranges.engine, test_host_plain(), &data, false, &stats, &matches) ==
+	hg_tap_ok(run_passes(&passes.engine, test_host_plain(), &data, false, &stats, &matches) ==
 				  HG_CONNECTION_LOST,
 			  "ranges of a process: its death in the midst is a lost connection");
 	hg_wire_client_destroy(client);
@@ -365,7 +365,7 @@ step_for(uint64_t n)
  * and two inner rows for each from 3/4 rows to 5/4 rows.
  */
 static void
-test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
+test_large(uint64_t rows, uint64_t limit, uint64_t least_passes)
 {
 	const uint64_t outer_step = step_for(rows);
 	const uint64_t inner_step = step_for(rows / 2);
@@ -382,7 +382,7 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
 	HgJobStats stats = {0};
 	TestServer server;
 	HgWireClient *client;
-	HgRanges ranges;
+	HgPasses passes;
 	HgError error = {0};
 	HgStatus status;
 	HgJob *job;
@@ -402,25 +402,25 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
 	}
 	test_start_server(&server, NULL);
 	client = test_start_client(&server);
-	hg_ranges_init(&ranges, "ranges", engine_of, client);
+	hg_passes_init(&passes, "ranges", engine_of, client);
 	spec.memory_limit = limit;
 	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = rows;
 
 	started = test_now_ms();
-	status = ranges.engine.open(&ranges.engine, test_host_plain(), &spec, &job, &error);
+	status = passes.engine.open(&passes.engine, test_host_plain(), &spec, &job, &error);
 	if (status == HG_OK)
-		status = ranges.engine.append(job, HG_OUTER, outer_keys, rows, &error);
+		status = passes.engine.append(job, HG_OUTER, outer_keys, rows, &error);
 	if (status == HG_OK)
-		status = ranges.engine.append(job, HG_INNER, inner_keys, rows, &error);
+		status = passes.engine.append(job, HG_INNER, inner_keys, rows, &error);
 	if (status == HG_OK)
-		status = ranges.engine.build(job, &error);
+		status = passes.engine.build(job, &error);
 	if (status == HG_OK)
-		status = ranges.engine.match(job, HG_MATCH_ALL, &error);
+		status = passes.engine.match(job, HG_MATCH_ALL, &error);
 	do
 	{
 		chunk.count = 0;
 		if (status == HG_OK)
-			status = ranges.engine.next(job, &chunk, &error);
+			status = passes.engine.next(job, &chunk, &error);
 		for (size_t i = 0; i < chunk.count; i++)
 		{
 			equal &= outer_keys[chunk.outer[i]] == inner_keys[chunk.inner[i]];
@@ -434,18 +434,18 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_ranges)
 			  "%" PRIu64 " x %" PRIu64 " rows in %" PRIu64 " bytes: the right matches", rows, rows,
 			  limit);
 	if (status == HG_OK)
-		status = ranges.engine.count(job, HG_MATCH_ALL, &counted, &error);
+		status = passes.engine.count(job, HG_MATCH_ALL, &counted, &error);
 	built = test_now_ms();
-	ranges.engine.stats(job, &stats);
+	passes.engine.stats(job, &stats);
 	hg_tap_ok(status == HG_OK && counted == rows / 2 && stats.peak_bytes <= limit &&
-				  stats.ranges >= least_ranges,
-			  "the right count, in %" PRIu64 " ranges and %" PRIu64 " bytes", stats.ranges,
+				  stats.passes >= least_passes,
+			  "the right count, in %" PRIu64 " ranges and %" PRIu64 " bytes", stats.passes,
 			  stats.peak_bytes);
 	hg_tap_diag("stream %.0f ms, count %.0f ms (%.1f ns a row), cutting %.0f ms of both%s%s",
 				streamed - started, built - streamed,
 				(built - streamed) * 1e6 / (2.0 * (double) rows), stats.phase_ms[HG_PHASE_TRANSFER],
 				status == HG_OK ? "" : ": ", status == HG_OK ? "" : error.message);
-	ranges.engine.close(job);
+	passes.engine.close(job);
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 	free(chunk.outer);

@@ -1,24 +1,24 @@
 /*-------------------------------------------------------------------------
  *
- * hg_ranges_cut.c
+ * hg_passes_partitioned.c
  *	  Calls on a partitioned job: each runs a pass over its slices.
  *
- * hg_ranges.c describes the algorithm.
+ * hg_passes.c describes the algorithm.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_ranges_cut.h"
+#include "hg_passes_partitioned.h"
 
 #include <string.h>
 
 /* Replaces the row numbers of a slice's matches by those of the job. */
 static void
-map_rows(const HgRangesPass *pass, HgMatches *matches)
+map_rows(const HgPassState *pass, HgMatches *matches)
 {
-	const uint32_t *outer = pass->slices.sides[HG_OUTER].numbers + pass->now.slice.low[HG_OUTER];
-	const uint32_t *inner = pass->slices.sides[HG_INNER].numbers + pass->now.slice.low[HG_INNER];
+	const uint32_t *outer = pass->parts.sides[HG_OUTER].numbers + pass->now.part.low[HG_OUTER];
+	const uint32_t *inner = pass->parts.sides[HG_INNER].numbers + pass->now.part.low[HG_INNER];
 
 	for (size_t i = 0; i < matches->count; i++)
 	{
@@ -28,7 +28,7 @@ map_rows(const HgRangesPass *pass, HgMatches *matches)
 }
 
 HgStatus
-hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error)
+hg_passes_partitioned_next(HgPassState *pass, HgMatches *matches, HgError *error)
 {
 	while (pass->now.job != NULL)
 	{
@@ -43,11 +43,11 @@ hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error)
 
 		/* matches that were returned can not be taken back: it is too late to split the slice */
 		if (status == HG_OK)
-			hg_ranges_run_close(pass, &pass->now, true);
+			hg_passes_run_close(pass, &pass->now, true);
 		else if (!pass->delivered)
-			status = hg_ranges_retry(pass, &pass->now, status, error);
+			status = hg_passes_retry(pass, &pass->now, status, error);
 		if (status == HG_OK)
-			status = hg_ranges_pass_match(pass, error);
+			status = hg_passes_match(pass, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -56,24 +56,24 @@ hg_ranges_cut_next(HgRangesPass *pass, HgMatches *matches, HgError *error)
 }
 
 HgStatus
-hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches, HgError *error)
+hg_passes_partitioned_count(HgPassState *pass, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgStatus status;
 
 	*matches = 0;
 	/* the device begins to count this mode ahead of the call */
 	pass->mode = mode;
-	hg_ranges_pass_begin(pass, HG_RANGES_FOR_COUNT, true, true);
-	while ((status = hg_ranges_pass_build(pass, error)) == HG_OK && pass->now.job != NULL)
+	hg_passes_begin(pass, HG_PASSES_FOR_COUNT, true, true);
+	while ((status = hg_passes_build(pass, error)) == HG_OK && pass->now.job != NULL)
 	{
 		uint64_t counted = 0;
 
 		status = pass->now.calls.count(pass->now.job, mode, &counted, error);
 		*matches += counted;
 		if (status == HG_OK)
-			hg_ranges_run_close(pass, &pass->now, true);
+			hg_passes_run_close(pass, &pass->now, true);
 		else
-			status = hg_ranges_retry(pass, &pass->now, status, error);
+			status = hg_passes_retry(pass, &pass->now, status, error);
 		if (status != HG_OK)
 			break;
 	}
@@ -81,13 +81,13 @@ hg_ranges_cut_count(HgRangesPass *pass, HgMatchMode mode, uint64_t *matches, HgE
 }
 
 HgStatus
-hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats, HgError *error)
+hg_passes_partitioned_describe(HgPassState *pass, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgStatus status;
 
 	memset(stats, 0, sizeof(*stats));
-	hg_ranges_pass_begin(pass, HG_RANGES_FOR_DESCRIBE, side == HG_OUTER, side == HG_INNER);
-	while ((status = hg_ranges_pass_build(pass, error)) == HG_OK && pass->now.job != NULL)
+	hg_passes_begin(pass, HG_PASSES_FOR_DESCRIBE, side == HG_OUTER, side == HG_INNER);
+	while ((status = hg_passes_build(pass, error)) == HG_OK && pass->now.job != NULL)
 	{
 		HgGraphStats one;
 
@@ -101,10 +101,10 @@ hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats, HgE
 				stats->longest_list = one.longest_list;
 			stats->distinct_keys += one.distinct_keys;
 			stats->bytes += one.bytes;
-			hg_ranges_run_close(pass, &pass->now, true);
+			hg_passes_run_close(pass, &pass->now, true);
 		}
 		else
-			status = hg_ranges_retry(pass, &pass->now, status, error);
+			status = hg_passes_retry(pass, &pass->now, status, error);
 		if (status != HG_OK)
 			break;
 	}
@@ -118,11 +118,11 @@ hg_ranges_cut_describe(HgRangesPass *pass, HgSide side, HgGraphStats *stats, HgE
  * nothing to match.
  */
 static uint64_t
-count_pieces(const HgRangesPass *pass, const HgJobStats *built)
+count_pieces(const HgPassState *pass, const HgJobStats *built)
 {
 	uint64_t left =
-		(pass->now.job != NULL) + (pass->next.job != NULL) + hg_ranges_slices_left(&pass->slices);
-	uint64_t each = built->ranges;
+		(pass->now.job != NULL) + (pass->next.job != NULL) + hg_passes_parts_left(&pass->parts);
+	uint64_t each = built->passes;
 
 	if (each == 0)
 		each = pass->done > 0 ? pass->pieces / pass->done : 1;
@@ -132,7 +132,7 @@ count_pieces(const HgRangesPass *pass, const HgJobStats *built)
 }
 
 void
-hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats)
+hg_passes_partitioned_stats(const HgPassState *pass, bool built, HgJobStats *stats)
 {
 	HgJobStats open;
 
@@ -141,14 +141,14 @@ hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats)
 		pass->now.calls.stats(pass->now.job, &open);
 	*stats = pass->sum;
 	for (int side = 0; side < 2; side++)
-		stats->rows[side] = pass->slices.sides[side].rows;
-	stats->phase_ms[HG_PHASE_TRANSFER] += pass->slices.load_ms;
+		stats->rows[side] = pass->parts.sides[side].rows;
+	stats->phase_ms[HG_PHASE_TRANSFER] += pass->parts.load_ms;
 	stats->matches += open.matches;
 	stats->comparisons += open.comparisons;
 	stats->intersections += open.intersections;
 	stats->exchanged += open.exchanged;
 	stats->sent += open.sent;
-	stats->peak_bytes = hg_ranges_peak_bytes(pass);
+	stats->peak_bytes = hg_passes_peak_bytes(pass);
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		stats->phase_ms[phase] += open.phase_ms[phase];
 	if (pass->now.job != NULL)
@@ -158,5 +158,5 @@ hg_ranges_cut_stats(const HgRangesPass *pass, bool built, HgJobStats *stats)
 	}
 	stats->vertices = pass->vertices + open.vertices;
 	stats->bins = pass->bins + open.bins;
-	stats->ranges = built ? count_pieces(pass, &open) : 0;
+	stats->passes = built ? count_pieces(pass, &open) : 0;
 }
