@@ -60,7 +60,7 @@ CUDA_TEST_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o test_cuda_bins.o test_cuda_chunks.o \
 	test_cuda_exchange.o test_cuda_replica.o test_cuda_lookups.o test_cuda_pages.o test_cuda_sharded.o hg_tap.o test_columns.o \
 	test_data.o test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_replica.o test_engine_computed.o test_engine_filters.o test_engine_filter_numbers.o test_engine_reduce.o \
-	test_engine_run.o test_engine_suite.o test_replica_side.o test_measure.o test_settled.o hg_host_reduce.o \
+	test_engine_run.o test_engine_suite.o test_replica_side.o test_measure.o test_finished.o hg_host_reduce.o \
 	hg_host_column.o test_engine_replica_columns.o test_engine_replica_lookups.o test_engine_brought.o test_engine_pages.o test_replica_groups.o test_replica_star.o \
 	test_pages.o)
 CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_table_suite.o \

@@ -89,7 +89,7 @@ __launch_bounds__(HG_PAGES_THREADS)
 		HgPageValues values;
 		const HgPageRow row = hg_page_take(&shared, ncolumns, from, line, &values);
 
-		if (row == HG_PAGE_ROW_WANTED)
+		if (row == HG_PAGE_ROW_SELECTED)
 		{
 			rows++;
 			bits |= values.nulls;
@@ -174,7 +174,7 @@ __launch_bounds__(HG_PAGES_THREADS)
 		const uint32_t line = at + hg_pages_lane();
 		HgPageValues values;
 		const bool wanted = line < lines && hg_page_take(&shared, target.ncolumns, from, line,
-														 &values) == HG_PAGE_ROW_WANTED;
+														 &values) == HG_PAGE_ROW_SELECTED;
 		const uint32_t all = __ballot_sync(0xFFFFFFFFu, wanted);
 
 		if (wanted)

@@ -318,7 +318,7 @@ hg_cuda_reduce_end(HgCudaWork *work, HgCudaReduce *reduce)
 HgStatus
 hg_cuda_reduce_next(HgCudaWork *work, HgCudaReduce *reduce, HgGroupRecords *records, HgError *error)
 {
-	uint64_t count = reduce->groups - reduce->delivered;
+	uint64_t count = reduce->groups - reduce->emitted;
 	cudaError_t code;
 
 	records->count = 0;
@@ -331,12 +331,12 @@ hg_cuda_reduce_next(HgCudaWork *work, HgCudaReduce *reduce, HgGroupRecords *reco
 	if (count == 0)
 		return HG_OK;
 	HG_TRY(hg_cuda_wait(work, error));
-	code = cudaMemcpyAsync(records->words, reduce->records + reduce->delivered * reduce->words,
+	code = cudaMemcpyAsync(records->words, reduce->records + reduce->emitted * reduce->words,
 						   count * reduce->words * sizeof(uint64_t), cudaMemcpyDeviceToHost,
 						   work->stream);
 	HG_TRY(hg_cuda_finish(work, error));
 	HG_CUDA_TRY(code, error);
-	reduce->delivered += count;
+	reduce->emitted += count;
 	records->count = count;
 	return HG_OK;
 }

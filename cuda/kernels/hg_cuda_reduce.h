@@ -20,7 +20,7 @@ struct HgCudaReduce
 	uint32_t words;				  /* of a record; 0 if nothing was reduced */
 	bool too_many;				  /* more groups than max_groups or than fit memory: no result */
 	uint64_t groups;
-	uint64_t delivered; /* groups whose records have been copied out */
+	uint64_t emitted; /* groups whose records have been copied out */
 
 	uint64_t *records;	  /* [capacity * words] */
 	uint64_t capacity;	  /* groups that fit records */

@@ -97,7 +97,7 @@ refuse(const HgQueueEntry *job, uint64_t limit, HgError *error)
 
 /* Returns the answer to a job that names a missing replica. */
 static HgStatus
-miss(HgError *error)
+replica_missing(HgError *error)
 {
 	return hg_error_set(error, HG_NO_REPLICA, NULL,
 						"the device does not have the HashGraph, or a column of it, any more");
@@ -163,7 +163,7 @@ answer_to(const HgServerQueue *queue, const HgQueueEntry *job, const HgJobSpec *
 		case HG_QUEUE_OUTSIDE:
 			return hg_error_set(error, HG_CANCELLED, NULL, "the join was cancelled");
 		case HG_QUEUE_NO_REPLICA:
-			return miss(error);
+			return replica_missing(error);
 		case HG_QUEUE_WAITING:
 		case HG_QUEUE_REFUSED:
 			break;

@@ -339,7 +339,7 @@ change_table(CallersTable *owner, const HgTableBatch *out, const HgTableBatch *i
 	if (owner->table->traits.in_place && status != HG_OK && status != HG_INVALID &&
 		status != HG_TOO_MANY_ROWS)
 		owner->failed = true;
-	return hg_tables_settle(work, &before, status);
+	return hg_tables_rollback(work, &before, status);
 }
 
 static HgStatus

@@ -47,7 +47,7 @@ has_block(const HeldBlocks *blocks, const void *ptr)
 }
 
 HgStatus
-hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status)
+hg_tables_rollback(HgCudaWork *work, const HeldBlocks *before, HgStatus status)
 {
 	/* the last block replaces a freed one, and has been examined already */
 	if (status != HG_OK)

@@ -76,7 +76,7 @@ HgStatus hg_tables_check_usable(const CallersTable *owner, HgError *error);
 
 /* note records blocks; settle frees blocks added since if status is an error; returns status. */
 void hg_tables_note(const HgCudaWork *work, HeldBlocks *blocks);
-HgStatus hg_tables_settle(HgCudaWork *work, const HeldBlocks *before, HgStatus status);
+HgStatus hg_tables_rollback(HgCudaWork *work, const HeldBlocks *before, HgStatus status);
 
 /* Copies bytes from the host to the device, and waits. */
 HgStatus hg_tables_copy_in(HgCudaWork *work, void *to, const void *from, uint64_t bytes,

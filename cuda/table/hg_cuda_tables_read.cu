@@ -149,8 +149,8 @@ tables_find(HgTable *handle, const void *keys, uint64_t count, uint32_t *rows, H
 
 	HG_TRY(hg_tables_check_usable(owner, error));
 	hg_tables_note(&owner->table->work, &before);
-	return hg_tables_settle(&owner->table->work, &before,
-							run_find(owner, keys, count, rows, error));
+	return hg_tables_rollback(&owner->table->work, &before,
+							  run_find(owner, keys, count, rows, error));
 }
 
 static HgStatus
@@ -201,8 +201,8 @@ tables_count(HgTable *handle, const void *keys, uint64_t count, uint32_t *counts
 
 	HG_TRY(hg_tables_check_usable(owner, error));
 	hg_tables_note(&owner->table->work, &before);
-	return hg_tables_settle(&owner->table->work, &before,
-							run_count(owner, keys, count, counts, all, error));
+	return hg_tables_rollback(&owner->table->work, &before,
+							  run_count(owner, keys, count, counts, all, error));
 }
 
 /* ------------------------------------------------------------------------
@@ -419,7 +419,7 @@ tables_next(HgTableStream *handle, HgTableMatches *matches, HgError *error)
 		stream->failed = true;
 		stream_release(stream);
 	}
-	return hg_tables_settle(work, &before, status);
+	return hg_tables_rollback(work, &before, status);
 }
 
 static void
@@ -455,7 +455,7 @@ tables_describe(HgTable *handle, HgTableStats *stats, HgError *error)
 
 	HG_TRY(hg_tables_check_usable(owner, error));
 	hg_tables_note(&owner->table->work, &before);
-	return hg_tables_settle(&owner->table->work, &before, run_describe(owner, stats, error));
+	return hg_tables_rollback(&owner->table->work, &before, run_describe(owner, stats, error));
 }
 
 static HgStatus
@@ -505,7 +505,7 @@ tables_export_entries(HgTable *handle, void *keys, uint32_t *rows, HgError *erro
 
 	HG_TRY(hg_tables_check_usable(owner, error));
 	hg_tables_note(&owner->table->work, &before);
-	return hg_tables_settle(&owner->table->work, &before, run_export(owner, keys, rows, error));
+	return hg_tables_rollback(&owner->table->work, &before, run_export(owner, keys, rows, error));
 }
 
 void

@@ -79,7 +79,7 @@ hg_progress_exists(void)
 }
 
 bool
-hg_progress_is_wanted(void)
+hg_progress_is_enabled(void)
 {
 	return slots != NULL && pgstat_track_activities;
 }
@@ -166,7 +166,7 @@ hg_progress_begin(HgProgress *progress, const HgProgressJoin *join,
 
 	Assert(progress->slot == NULL);
 	/* the statement is over, or there is no free slot */
-	if (!hg_progress_is_wanted() ||
+	if (!hg_progress_is_enabled() ||
 		(progress->cleanup.release != NULL && !progress->cleanup.pending) ||
 		(index = hg_progress_find_slot()) < 0)
 		return;

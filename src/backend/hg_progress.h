@@ -117,7 +117,7 @@ typedef struct HgProgress
 extern void hg_progress_init(void);
 
 /* Returns true if there is shared memory, and the session has track_activities on. */
-extern bool hg_progress_is_wanted(void);
+extern bool hg_progress_is_enabled(void);
 
 /*
  * Shows a join, if there is a slot, until hg_progress_end, the reset of context or the release of

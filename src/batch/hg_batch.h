@@ -204,7 +204,7 @@ struct HgBatchSource
 	 * the pages that this process gets of a parallel scan.  Returns false if there is no such page
 	 * source.  NULL if the source never has one.
 	 */
-	bool (*init_page_source)(HgBatchSource *source, bool together, int nwanted, const int *wanted,
+	bool (*init_page_source)(HgBatchSource *source, bool parallel, int nwanted, const int *wanted,
 							 HgPageSource *page_source);
 
 	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer changes it */

@@ -233,7 +233,7 @@ hg_heap_blocks_begin_run(HgHeapBlocks *blocks)
 
 /* Returns the next wanted block of the look-ahead, or InvalidBlockNumber. */
 static BlockNumber
-hg_heap_blocks_next_wanted(HgHeapBlocks *blocks)
+hg_heap_blocks_next_ahead(HgHeapBlocks *blocks)
 {
 	HgHeapRange *ahead = &blocks->ahead;
 
@@ -243,7 +243,7 @@ hg_heap_blocks_next_wanted(HgHeapBlocks *blocks)
 		{
 			BlockNumber straight = hg_heap_range_straight(*ahead, blocks->nblocks);
 			BlockNumber end = ahead->next + straight;
-			BlockNumber block = blocks->wanted(blocks->wanted_arg, ahead->next, end);
+			BlockNumber block = blocks->next_block(blocks->next_block_arg, ahead->next, end);
 
 			hg_heap_range_skip(ahead, Min(block - ahead->next + 1, straight), blocks->nblocks);
 			if (block < end)
@@ -268,7 +268,7 @@ hg_heap_blocks_announce(HgHeapBlocks *blocks, BlockNumber block)
 		return;
 	while (blocks->nahead <= blocks->distance)
 	{
-		BlockNumber ahead = hg_heap_blocks_next_wanted(blocks);
+		BlockNumber ahead = hg_heap_blocks_next_ahead(blocks);
 
 		if (ahead == InvalidBlockNumber)
 			break;
@@ -292,7 +292,7 @@ hg_heap_blocks_stream_next(ReadStream *stream pg_attribute_unused(), void *arg,
 
 	if (hg_heap_blocks_unread(blocks->scan))
 		elog(ERROR, "a scan that is read block by block is read in another way");
-	return hg_heap_blocks_next_wanted(blocks);
+	return hg_heap_blocks_next_ahead(blocks);
 }
 
 /* Gives the scan a stream of the wanted blocks, which core resets and ends with the scan. */
@@ -335,15 +335,15 @@ hg_heap_blocks_read(HgHeapBlocks *blocks, BlockNumber block)
 #endif
 
 void
-hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapWanted wanted, void *arg)
+hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapNextBlock next_block, void *arg)
 {
 	const int distance = get_tablespace_io_concurrency(blocks->scan->rs_rd->rd_rel->reltablespace);
 
 	/* for single blocks, the reader and the kernel's own read-ahead do better */
 	if (distance <= 1)
 		return;
-	blocks->wanted = wanted;
-	blocks->wanted_arg = arg;
+	blocks->next_block = next_block;
+	blocks->next_block_arg = arg;
 #if HG_HAVE_READ_STREAM
 	if (hg_read_stream_pays())
 	{

@@ -68,7 +68,7 @@ typedef struct HgHeapRange
  * Returns the first block from block on, and before end, that the reader will read from the heap;
  * end if there is none.  Until a rescan, the answer for a block may change only to "will be read".
  */
-typedef BlockNumber (*HgHeapWanted)(void *arg, BlockNumber block, BlockNumber end);
+typedef BlockNumber (*HgHeapNextBlock)(void *arg, BlockNumber block, BlockNumber end);
 
 /*
  * The blocks that a scan still has to visit.  A process of a parallel scan claims them in runs.
@@ -83,8 +83,8 @@ typedef struct HgHeapBlocks
 	HgHeapRange own;	 /* the next blocks: of the run, or of the serial scan */
 	HgHeapRange behind;	 /* the next run */
 
-	HgHeapWanted wanted; /* the blocks to read ahead */
-	void *wanted_arg;
+	HgHeapNextBlock next_block; /* the blocks to read ahead */
+	void *next_block_arg;
 	HgHeapRange ahead; /* the part of own, or of behind, that the look-ahead has not reached */
 	/* the scan's read stream reads ahead; otherwise blocks are announced to the kernel: */
 	bool by_stream;
@@ -115,7 +115,7 @@ extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, Block
  * workers: few reads can be under way (io_workers), and one block costs a worker more than it
  * saves.  Call it after hg_heap_blocks_begin(); *blocks must not move.
  */
-extern void hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapWanted wanted, void *arg);
+extern void hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapNextBlock next_block, void *arg);
 
 /*
  * Makes a scan unread whose blocks have begun and of which no page is pinned.  It is a rescan that

@@ -60,7 +60,7 @@ hg_heap_newer_id(TransactionId newest, TransactionId id)
  * them, which may be much later.
  */
 static inline bool
-hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,
+hg_heap_xid_has_ended(TransactionId id, bool is_committed, TransactionId xmin,
 					  TransactionId *newest)
 {
 	if (!is_committed && !TransactionIdPrecedes(id, xmin))
@@ -75,7 +75,7 @@ hg_heap_id_is_settled(TransactionId id, bool is_committed, TransactionId xmin,
  * to the newest one that has committed.
  */
 static inline bool
-hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId *newest)
+hg_heap_row_xids_ended(HeapTupleHeader header, TransactionId xmin, TransactionId *newest)
 {
 	uint16 info = header->t_infomask;
 
@@ -84,13 +84,13 @@ hg_heap_row_is_settled(HeapTupleHeader header, TransactionId xmin, TransactionId
 	if (HeapTupleHeaderXminInvalid(header))
 		return true;
 	if (!HeapTupleHeaderXminFrozen(header) &&
-		!hg_heap_id_is_settled(HeapTupleHeaderGetRawXmin(header),
+		!hg_heap_xid_has_ended(HeapTupleHeaderGetRawXmin(header),
 							   HeapTupleHeaderXminCommitted(header), xmin, newest))
 		return false;
 	if ((info & HEAP_XMAX_INVALID) != 0 || HEAP_XMAX_IS_LOCKED_ONLY(info))
 		return true;
 	return (info & HEAP_XMAX_IS_MULTI) == 0 &&
-		   hg_heap_id_is_settled(HeapTupleHeaderGetRawXmax(header),
+		   hg_heap_xid_has_ended(HeapTupleHeaderGetRawXmax(header),
 								 (info & HEAP_XMAX_COMMITTED) != 0, xmin, newest);
 }
 
@@ -124,7 +124,7 @@ hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLines *lines)
 
 	memset(lines->older, 0, sizeof(lines->older));
 	lines->nothers = 0;
-	lines->settled = true;
+	lines->xids_ended = true;
 	lines->newest = InvalidTransactionId;
 	for (OffsetNumber offset = FirstOffsetNumber; offset <= end; offset++)
 	{
@@ -146,9 +146,9 @@ hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLines *lines)
 							.is_past = TransactionIdPrecedes(xmin, scan->rs_snapshot->xmin)};
 		visible = hg_heap_row_is_visible(scan, vis->block, offset, page, vis->buffer, &age);
 		/* the check may just have set hints */
-		if (lines->settled)
-			lines->settled =
-				hg_heap_row_is_settled(header, scan->rs_snapshot->xmin, &lines->newest);
+		if (lines->xids_ended)
+			lines->xids_ended =
+				hg_heap_row_xids_ended(header, scan->rs_snapshot->xmin, &lines->newest);
 		if (!visible)
 			continue;
 		if (age.is_older)

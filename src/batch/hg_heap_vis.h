@@ -25,7 +25,7 @@ typedef struct HgHeapLines
 	Buffer buffer;				 /* the buffer that had the page */
 	/* [nothers] their line pointers */
 	OffsetNumber others[MaxHeapTuplesPerPage];
-	bool settled;		  /* all transactions of the rows have ended, with known outcome */
+	bool xids_ended;	  /* all transactions of the rows have ended, with known outcome */
 	TransactionId newest; /* if settled, the newest committed one, or InvalidTransactionId */
 } HgHeapLines;
 

@@ -139,17 +139,17 @@ hg_input_keys_compress(Datum value)
 
 /* Returns a key's value in a form that can be stored: inline, and valid until the next call. */
 static Datum
-hg_input_keys_settle(const HgInputKeys *keys, int part, Datum value)
+hg_input_keys_materialize(const HgInputKeys *keys, int part, Datum value)
 {
 	MemoryContext old = MemoryContextSwitchTo(keys->econtext->ecxt_per_tuple_memory);
-	Datum settled = value;
+	Datum stored = value;
 
 	if (keys->toastable[part])
-		settled = hg_input_keys_compress(PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)));
-	if (keys->copies[part] != 0 && settled == value)
-		settled = datumCopy(value, false, keys->copies[part]);
+		stored = hg_input_keys_compress(PointerGetDatum(PG_DETOAST_DATUM_PACKED(value)));
+	if (keys->copies[part] != 0 && stored == value)
+		stored = datumCopy(value, false, keys->copies[part]);
 	MemoryContextSwitchTo(old);
-	return settled;
+	return stored;
 }
 
 /* Evaluates the keys of a row into the same row of values. */
@@ -178,7 +178,7 @@ hg_input_keys_evaluate(HgInputKeys *keys, int row)
 		bool null;
 		Datum value = ExecEvalExprSwitchContext(keys->exprs[p], keys->econtext, &null);
 
-		values->values[column][row] = null ? (Datum) 0 : hg_input_keys_settle(keys, p, value);
+		values->values[column][row] = null ? (Datum) 0 : hg_input_keys_materialize(keys, p, value);
 		values->nulls[column][row] = null;
 		values->has_nulls[column] |= null;
 	}

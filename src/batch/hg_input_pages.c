@@ -22,7 +22,7 @@ hg_input_has_key_in_pages(const HgInput *input)
 }
 
 bool
-hg_input_init_page_source(HgInput *input, bool together, int ncolumns, const int *columns,
+hg_input_init_page_source(HgInput *input, bool parallel, int ncolumns, const int *columns,
 						  HgPageSource *page_source)
 {
 	int wanted[1 + HG_MAX_COLUMNS];
@@ -35,7 +35,7 @@ hg_input_init_page_source(HgInput *input, bool together, int ncolumns, const int
 	wanted[0] = input->keys.columns[0];
 	for (int i = 0; i < ncolumns; i++)
 		wanted[1 + i] = columns[i];
-	return input->child->init_page_source(input->child, together, 1 + ncolumns, wanted,
+	return input->child->init_page_source(input->child, parallel, 1 + ncolumns, wanted,
 										  page_source);
 }
 

@@ -18,7 +18,7 @@
  * of the child's batches.  If together is true, it has the pages that this process gets of a
  * parallel scan.  Returns false if that is impossible.
  */
-extern bool hg_input_init_page_source(HgInput *input, bool together, int ncolumns,
+extern bool hg_input_init_page_source(HgInput *input, bool parallel, int ncolumns,
 									  const int *columns, HgPageSource *page_source);
 
 /* Counts the pages, after all of them were sent and joined. */

@@ -95,17 +95,17 @@ hg_page_source_supports(TupleDesc desc, AttrNumber attno)
 
 /* Returns true if the scan may be a page source. */
 static bool
-hg_page_source_is_possible(const HgScanTable *table, bool together)
+hg_page_source_is_possible(const HgScanTable *table, bool parallel)
 {
 	const PlanState *plan = &table->node->ss.ps;
 	TableScanDesc scan = table->node->ss.ss_currentScanDesc;
 
 	/* core checks each row that a serializable transaction reads for conflicts */
 	return !table->qual_is_odd && table->resident == NULL &&
-		   plan->plan->parallel_aware == together && (together || !IsParallelWorker()) &&
+		   plan->plan->parallel_aware == parallel && (parallel || !IsParallelWorker()) &&
 		   plan->chgParam == NULL && !IsolationIsSerializable() && hg_snapshots_are_kept() &&
 		   (scan == NULL ||
-			(hg_heap_blocks_unread(scan) && (scan->rs_parallel != NULL) == together &&
+			(hg_heap_blocks_unread(scan) && (scan->rs_parallel != NULL) == parallel &&
 			 (scan->rs_flags & SO_ALLOW_PAGEMODE) != 0));
 }
 
@@ -123,7 +123,7 @@ hg_page_source_measure(HgPageSource *page_source, Relation rel)
 }
 
 bool
-hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool together, int nwanted,
+hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool parallel, int nwanted,
 					const int *wanted)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
@@ -136,13 +136,13 @@ hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool together
 #ifdef WORDS_BIGENDIAN
 	return false;
 #endif
-	if (!hg_page_source_is_possible(table, together))
+	if (!hg_page_source_is_possible(table, parallel))
 		return false;
 	for (int i = 0; i < nwanted; i++)
 		if (!hg_page_source_supports(desc, table->attnos[wanted[i]]))
 			return false;
 	page_source->table = table;
-	page_source->together = together;
+	page_source->parallel = parallel;
 	hg_page_source_measure(page_source, rel);
 	spec->page_size = BLCKSZ;
 	spec->rows_per_page = MaxHeapTuplesPerPage;
@@ -228,7 +228,7 @@ hg_page_source_begin(HgPageSource *page_source)
 
 	MemoryContextSwitchTo(old);
 	/* valid blocks, and the way the scan was begun, are known only now */
-	if (!hg_page_source_is_possible(page_source->table, page_source->together) ||
+	if (!hg_page_source_is_possible(page_source->table, page_source->parallel) ||
 		hg_heap_blocks_count(scan) >= HG_MAX_ROWS / MaxHeapTuplesPerPage)
 		return false;
 	page_source->begun = true;

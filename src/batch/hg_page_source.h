@@ -26,7 +26,7 @@
 typedef struct HgPageSource
 {
 	HgScanTable *table;
-	bool together; /* a parallel scan: each process sends some of the pages */
+	bool parallel; /* a parallel scan: each process sends some of the pages */
 	HgPageSpec spec;
 	uint64 expected; /* rows, as the planner estimates them */
 
@@ -48,7 +48,7 @@ typedef struct HgPageSource
  * gets of a parallel scan.  Returns false if the scan cannot be a page source.  It does not use
  * the scan.
  */
-extern bool hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool together,
+extern bool hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool parallel,
 								int nwanted, const int *wanted);
 
 /* Returns the estimated time to read the rows here instead, in ms. */

@@ -434,7 +434,7 @@ hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
 }
 
 static bool
-hg_scan_init_page_source(HgBatchSource *source, bool together, int nwanted, const int *wanted,
+hg_scan_init_page_source(HgBatchSource *source, bool parallel, int nwanted, const int *wanted,
 						 HgPageSource *page_source)
 {
 	const HgScan *scan = (const HgScan *) source;
@@ -445,7 +445,7 @@ hg_scan_init_page_source(HgBatchSource *source, bool together, int nwanted, cons
 		return false;
 	hg_scan_table_expect(table, &blocks);
 	return blocks.resident == 0 &&
-		   hg_page_source_init(page_source, table, together, nwanted, wanted);
+		   hg_page_source_init(page_source, table, parallel, nwanted, wanted);
 }
 
 HgBatchSource *

@@ -100,7 +100,8 @@ hg_changed_store(HgSegmentVersion *version, int block, TransactionId xmin, XLogR
 {
 	HgPageVis vis = {.lsn = lsn, .newest = lines->newest, .gone = nrows - count <= count};
 
-	if (!lines->settled || (vis.gone ? nrows - count : count) + lines->nothers > HG_PAGE_VIS_ROWS)
+	if (!lines->xids_ended ||
+		(vis.gone ? nrows - count : count) + lines->nothers > HG_PAGE_VIS_ROWS)
 		return;
 	for (uint32 i = 0; i < nrows; i += 64)
 	{
@@ -180,7 +181,7 @@ hg_changed_find(TableScanDesc scan, HgSegmentVersion *version, const HgSegmentRo
 		return HG_CHANGED_UNKNOWN;
 	hg_changed_set(bits, first, seen, nrows);
 	hg_changed_store(version, block, xmin, lsn, nrows, seen, *count, lines);
-	return HG_CHANGED_LOOKED_AT;
+	return HG_CHANGED_EXAMINED;
 }
 
 HgChangedBlocks *

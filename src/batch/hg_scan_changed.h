@@ -25,7 +25,7 @@ extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 typedef enum HgChangedFound
 {
 	HG_CHANGED_UNKNOWN = 0, /* unknown which rows are the version's */
-	HG_CHANGED_LOOKED_AT,
+	HG_CHANGED_EXAMINED,
 	HG_CHANGED_RECALLED /* from the page visibility cache */
 } HgChangedFound;
 

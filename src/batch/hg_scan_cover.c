@@ -152,8 +152,8 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	}
 	if (seen != bits)
 		pfree(seen);
-	hg_resident_count(HG_COUNT_BLOCKS_LOOKED_AT, counts[HG_CHANGED_LOOKED_AT]);
-	hg_resident_count(HG_COUNT_LOOKS_RECALLED, counts[HG_CHANGED_RECALLED]);
+	hg_resident_count(HG_COUNT_BLOCKS_EXAMINED, counts[HG_CHANGED_EXAMINED]);
+	hg_resident_count(HG_COUNT_PAGE_VIS_HITS, counts[HG_CHANGED_RECALLED]);
 	return left;
 }
 

@@ -55,8 +55,8 @@ struct HgResidentScan
 	int taken; /* rows of the next block that were read from the heap */
 
 	/* counted at the end only, because shared counters' cache lines are contended */
-	uint64 rows_served;
-	uint64 blocks_served;
+	uint64 rows_from_cache;
+	uint64 blocks_from_cache;
 	uint64 blocks_from_heap;
 	MemoryContextCallback at_end;
 
@@ -71,10 +71,10 @@ hg_resident_scan_count(void *arg)
 {
 	HgResidentScan *resident = arg;
 
-	hg_resident_count(HG_COUNT_ROWS_SERVED, resident->rows_served);
-	hg_resident_count(HG_COUNT_BLOCKS_SERVED, resident->blocks_served);
+	hg_resident_count(HG_COUNT_ROWS_FROM_CACHE, resident->rows_from_cache);
+	hg_resident_count(HG_COUNT_BLOCKS_FROM_CACHE, resident->blocks_from_cache);
 	hg_resident_count(HG_COUNT_BLOCKS_FROM_HEAP, resident->blocks_from_heap);
-	resident->rows_served = resident->blocks_served = resident->blocks_from_heap = 0;
+	resident->rows_from_cache = resident->blocks_from_cache = resident->blocks_from_heap = 0;
 }
 
 /* Returns the attributes as cached columns. */
@@ -214,8 +214,8 @@ hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, Bl
 	resident->pending = next;
 	resident->first = rows.first_rows[first];
 	resident->nrows = rows.first_rows[end] - rows.first_rows[first];
-	resident->blocks_served += end - first;
-	resident->rows_served += resident->nrows;
+	resident->blocks_from_cache += end - first;
+	resident->rows_from_cache += resident->nrows;
 	return end - first;
 }
 
@@ -230,11 +230,11 @@ hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
 }
 
 /*
- * HgHeapWanted of a scan: blocks that are neither valid nor have covered rows.  The pages of the
+ * HgHeapNextBlock of a scan: blocks that are neither valid nor have covered rows.  The pages of the
  * latter have just been read.
  */
 static BlockNumber
-hg_resident_scan_wanted(void *arg, BlockNumber block, BlockNumber end)
+hg_resident_scan_next_heap_block(void *arg, BlockNumber block, BlockNumber end)
 {
 	const HgResidentScan *resident = arg;
 
@@ -261,7 +261,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 	if (hg_heap_blocks_unread(scan))
 	{
 		hg_heap_blocks_begin(&resident->blocks, scan, HG_MOST_RUN, HG_LEAST_RUN);
-		hg_heap_blocks_look_ahead(&resident->blocks, hg_resident_scan_wanted, resident);
+		hg_heap_blocks_look_ahead(&resident->blocks, hg_resident_scan_next_heap_block, resident);
 		resident->pending = hg_heap_blocks_next(&resident->blocks);
 		resident->nrows = 0;
 		resident->taken = 0;
@@ -381,8 +381,8 @@ hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment, 
 		for (int block = 0; block < HG_SEGMENT_BLOCKS; block++)
 			if (hg_block_bits_test(segment->blocks, block))
 				nrows += rows.first_rows[block + 1] - rows.first_rows[block];
-	resident->blocks_served += hg_block_bits_count(segment->blocks, NULL);
-	resident->rows_served += nrows;
+	resident->blocks_from_cache += hg_block_bits_count(segment->blocks, NULL);
+	resident->rows_from_cache += nrows;
 	*blocks += hg_block_bits_count(segment->blocks, NULL);
 	return nrows;
 }

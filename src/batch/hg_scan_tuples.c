@@ -30,7 +30,7 @@ hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
 		layout->natts = Max(layout->natts, attnos[c]);
 	layout->attributes = palloc0(Max(layout->natts, 1) * sizeof(HgTupleAttribute));
 	layout->offsets = palloc0(Max(layout->natts, 1) * sizeof(Size));
-	layout->fixed_wanted = palloc0(Max(layout->natts, 1) * sizeof(int));
+	layout->fixed_used = palloc0(Max(layout->natts, 1) * sizeof(int));
 	for (int a = 0; a < layout->natts; a++)
 	{
 		Form_pg_attribute form = TupleDescAttr(desc, a);
@@ -61,7 +61,7 @@ hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos)
 		layout->offsets[layout->nfixed] = offset;
 		offset += att->attlen;
 		if (att->column >= 0)
-			layout->fixed_wanted[layout->nfixed_wanted++] = layout->nfixed;
+			layout->fixed_used[layout->nfixed_used++] = layout->nfixed;
 		layout->nfixed++;
 	}
 	return layout;
@@ -111,9 +111,9 @@ hg_tuple_add_regular(const HgTupleLayout *layout, int ntuples, char *const *data
 	int start = batch->nrows;
 	Size fixed_end;
 
-	for (int k = 0; k < layout->nfixed_wanted; k++)
+	for (int k = 0; k < layout->nfixed_used; k++)
 	{
-		int a = layout->fixed_wanted[k];
+		int a = layout->fixed_used[k];
 		const HgTupleAttribute *att = &layout->attributes[a];
 
 		hg_tuple_add_fixed(att, layout->offsets[a], ntuples, data,
@@ -174,9 +174,9 @@ hg_tuple_add_one(const HgTupleLayout *layout, HeapTupleHeader tuple, HgBatch *ba
 	int a = Min(first_null, layout->nfixed);
 	Size offset = hg_tuple_layout_end(layout, a);
 
-	for (int k = 0; k < layout->nfixed_wanted && layout->fixed_wanted[k] < a; k++)
+	for (int k = 0; k < layout->nfixed_used && layout->fixed_used[k] < a; k++)
 	{
-		int f = layout->fixed_wanted[k];
+		int f = layout->fixed_used[k];
 		const HgTupleAttribute *att = &layout->attributes[f];
 
 		hg_tuple_set(batch, att->column, row, hg_tuple_fetch(att, data + layout->offsets[f]),

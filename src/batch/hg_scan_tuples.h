@@ -32,8 +32,8 @@ typedef struct HgTupleLayout
 	int natts;	   /* number of the last needed attribute */
 	int nfixed;	   /* attributes before the first of variable length, up to natts */
 	Size *offsets; /* [nfixed] offsets if no NULL comes before */
-	int nfixed_wanted;
-	int *fixed_wanted;			  /* [nfixed_wanted] needed attributes among them, from 0 */
+	int nfixed_used;
+	int *fixed_used;			  /* [nfixed_used] needed attributes among them, from 0 */
 	HgTupleAttribute *attributes; /* [natts] */
 	bool by_reference;			  /* some needed attribute is by reference */
 	/* by-reference bytes in a tuple that is older than all attributes */

@@ -380,8 +380,8 @@ extern "C"
 		 * of the row.  next() then returns early, with a part of a row's matches for the caller to
 		 * examine.  An engine need not call it.  It may not unwind.
 		 */
-		bool (*settled)(void *arg, uint32_t outer_row);
-		void *settled_arg;
+		bool (*is_finished)(void *arg, uint32_t outer_row);
+		void *finished_arg;
 	} HgMatches;
 
 	/* A column of a job, and how its values are widened to 64 bits. */

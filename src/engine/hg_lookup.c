@@ -61,7 +61,7 @@ job_check_mode(const HgLookupJob *job, HgMatchMode mode, HgError *error)
 
 /* Returns true if the spec requests a table that the job can use, before its rows are known. */
 static bool
-wants_table(const HgJobSpec *spec)
+requests_table(const HgJobSpec *spec)
 {
 	return spec->table != HG_TABLE_CSR && spec->build != HG_BUILD_V2 &&
 		   spec->probe != HG_PROBE_INTERSECT && spec->bins <= 1;
@@ -77,7 +77,7 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	if (status != HG_OK)
 		return status;
 	lookup_job((HgJob *) base)->lookup = (HgLookup *) engine;
-	if (!wants_table(spec))
+	if (!requests_table(spec))
 		status = job_hand_over((HgLookupJob *) base, error);
 	if (status == HG_OK)
 		*job = (HgJob *) base;

@@ -82,7 +82,7 @@ check_layout(const HgPageSpec *pages, HgError *error)
 
 /* Checks that key and columns of a side are attributes of suitable width. */
 static HgStatus
-check_wanted(const HgJobSpec *spec, HgSide side, HgError *error)
+check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {
 	const HgPageSpec *pages = spec->pages[side];
 	const HgPageAttribute *key = &pages->attributes[pages->key % HG_PAGES_MAX_ATTRIBUTES];
@@ -110,7 +110,7 @@ hg_pages_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 		status = check_attribute(&pages->attributes[i], error);
 	for (uint32_t i = 0; status == HG_OK && i < pages->nquals; i++)
 		status = check_qual(pages, &pages->quals[i], error);
-	return status == HG_OK ? check_wanted(spec, side, error) : status;
+	return status == HG_OK ? check_columns(spec, side, error) : status;
 }
 
 HgStatus

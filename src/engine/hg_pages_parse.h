@@ -83,7 +83,7 @@
 typedef enum HgPageRow
 {
 	HG_PAGE_ROW_NONE = 0, /* no row, or one that does not pass the quals */
-	HG_PAGE_ROW_WANTED,
+	HG_PAGE_ROW_SELECTED,
 	HG_PAGE_ROW_NO_KEY, /* a row that passes the quals, but whose key is NULL */
 	HG_PAGE_ROW_BAD		/* the page is damaged */
 } HgPageRow;
@@ -187,7 +187,7 @@ hg_page_find_row(const HgPageSpec *pages, const unsigned char *page, uint32_t li
 		offset < hg_page_load(page + HG_PAGE_UPPER, 2) ||
 		offset + *length > hg_page_load(page + HG_PAGE_SPECIAL, 2) || *length < HG_PAGES_ROW_HEADER)
 		return HG_PAGE_ROW_BAD;
-	return HG_PAGE_ROW_WANTED;
+	return HG_PAGE_ROW_SELECTED;
 }
 
 /*
@@ -352,7 +352,7 @@ hg_page_take(const HgPageSpec *pages, uint32_t ncolumns, const unsigned char *pa
 	uint32_t length;
 	const HgPageRow found = hg_page_find_row(pages, page, line, &row, &length);
 
-	if (found != HG_PAGE_ROW_WANTED)
+	if (found != HG_PAGE_ROW_SELECTED)
 		return found;
 	if (!hg_page_walk(pages, row, length, offsets))
 		return HG_PAGE_ROW_BAD;
@@ -368,7 +368,7 @@ hg_page_take(const HgPageSpec *pages, uint32_t ncolumns, const unsigned char *pa
 			values->nulls |= UINT32_C(1) << i;
 		else
 			values->columns[i] = hg_page_value(pages, row, offsets, pages->columns[i], false);
-	return HG_PAGE_ROW_WANTED;
+	return HG_PAGE_ROW_SELECTED;
 }
 
 #endif /* HG_PAGES_PARSE_H */

@@ -31,12 +31,12 @@ choose_shares(HgShardedJob *job)
 		/* the shard that lags most behind its share of the turns so far */
 		for (uint32_t m = 0; m < sharded->shards; m++)
 		{
-			const int64_t wanting = (int64_t) job->shares[m] * (turn + 1) - //
-									(int64_t) given[m] * job->turns;
+			const int64_t lag = (int64_t) job->shares[m] * (turn + 1) - //
+								(int64_t) given[m] * job->turns;
 
-			if (wanting > most)
+			if (lag > most)
 				job->turn[turn] = (uint8_t) m;
-			most = wanting > most ? wanting : most;
+			most = lag > most ? lag : most;
 		}
 		given[job->turn[turn]]++;
 	}

@@ -90,7 +90,7 @@ hg_encoded_column_pack(HgEncodedColumn *column, const char *value)
 
 /* Notes that a row is missing, and has this value. */
 static void
-hg_encoded_column_miss(HgEncodedColumn *column, uint32 row, const char *value)
+hg_encoded_column_set_missing(HgEncodedColumn *column, uint32 row, const char *value)
 {
 	Assert(column->missing == NULL || column->missing_value == value);
 	column->missing_value = value;
@@ -124,7 +124,7 @@ hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum value, bool 
 	else if (fixed)
 		memcpy(column->values + (Size) row * width, DatumGetPointer(value), width);
 	else if (missing)
-		hg_encoded_column_miss(column, row, DatumGetPointer(value));
+		hg_encoded_column_set_missing(column, row, DatumGetPointer(value));
 	else
 		hg_encoded_column_pack(column, DatumGetPointer(value));
 }

@@ -161,7 +161,7 @@ hg_graph_attempt(HgGraphMaking *making)
 
 /* Queues a graph again, or declines it with a reason. */
 static void
-hg_graph_want(HgResidentRelation key, const HgKeyNumbers *numbers, HgResidentReason failure)
+hg_graph_requeue(HgResidentRelation key, const HgKeyNumbers *numbers, HgResidentReason failure)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, true);
 	HgDirectoryGraph *graph;
@@ -207,7 +207,7 @@ hg_graph_make_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is
 	if (outcome == HG_GRAPH_NO_BIN)
 		failure = HG_REASON_GRAPH_BIN;
 	if (outcome != HG_GRAPH_DONE)
-		hg_graph_want(key, numbers, failure);
+		hg_graph_requeue(key, numbers, failure);
 	return outcome == HG_GRAPH_DONE || failure != HG_REASON_NONE;
 }
 

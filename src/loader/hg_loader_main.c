@@ -58,15 +58,15 @@ hg_loader_wait_for_chain(void)
 }
 
 /* A table with something to load. */
-typedef struct HgWanted
+typedef struct HgLoadCandidate
 {
 	HgResidentRelation key;
 	TimestampTz used_at;
-} HgWanted;
+} HgLoadCandidate;
 
 /* Fills in a table.  Returns false if there is nothing to load. */
 static bool
-hg_loader_is_wanted(HgResidentRelation key, HgWanted *wanted)
+hg_loader_find_candidate(HgResidentRelation key, HgLoadCandidate *wanted)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
 	bool is_wanted;
@@ -74,17 +74,17 @@ hg_loader_is_wanted(HgResidentRelation key, HgWanted *wanted)
 	if (entry == NULL)
 		return false;
 	is_wanted = entry->wanted;
-	*wanted = (HgWanted){.key = key, .used_at = hg_directory_used_at(entry)};
+	*wanted = (HgLoadCandidate){.key = key, .used_at = hg_directory_used_at(entry)};
 	hg_directory_unlock(entry);
 	return is_wanted;
 }
 
 /* Most recently used first. */
 static int
-hg_loader_compare_wanted(const void *left, const void *right)
+hg_loader_compare_candidates(const void *left, const void *right)
 {
-	TimestampTz a = ((const HgWanted *) left)->used_at;
-	TimestampTz b = ((const HgWanted *) right)->used_at;
+	TimestampTz a = ((const HgLoadCandidate *) left)->used_at;
+	TimestampTz b = ((const HgLoadCandidate *) right)->used_at;
 
 	return a > b ? -1 : a < b;
 }
@@ -95,13 +95,13 @@ hg_loader_pass(MemoryContext context)
 {
 	HgResidentRelation *keys;
 	int nkeys = hg_directory_list(task.database, &keys);
-	HgWanted *wanted = palloc(Max(nkeys, 1) * sizeof(HgWanted));
+	HgLoadCandidate *wanted = palloc(Max(nkeys, 1) * sizeof(HgLoadCandidate));
 	int n = 0;
 	int done = 0;
 
 	for (int i = 0; i < nkeys; i++)
-		n += hg_loader_is_wanted(keys[i], &wanted[n]);
-	qsort(wanted, n, sizeof(HgWanted), hg_loader_compare_wanted);
+		n += hg_loader_find_candidate(keys[i], &wanted[n]);
+	qsort(wanted, n, sizeof(HgLoadCandidate), hg_loader_compare_candidates);
 	for (int i = 0; i < n && !hg_loader_is_left(); i++)
 	{
 		done += hg_loader_take_in(wanted[i].key, hg_loader_is_left, context);

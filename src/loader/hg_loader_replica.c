@@ -13,7 +13,7 @@
  *
  * A graph is partitioned over several devices if it takes more than half of any device's memory
  * for replicas, so that no two such graphs would fit.  It is also partitioned if joins need more
- * memory together with it than any device has (resident/hg_resident_graph_needs.h).  Each device
+ * memory together with it than any device has (resident/hg_resident_graph_demand.h).  Each device
  * gets a partition of the graph (hg_loader_replica_partitions.h) and of the columns.  Graphs by
  * which rows of it look others up are co-partitioned with it.
  *
@@ -46,7 +46,7 @@
 #define HG_REPLICA_WHOLE_SHARE 2
 
 /* Actual needs of joins exceed the reported ones by this part. */
-#define HG_REPLICA_NEEDS_PART 8
+#define HG_REPLICA_DEMAND_PART 8
 
 typedef struct HgReplicaHost
 {
@@ -163,7 +163,7 @@ hg_replica_upload(const HgReplicaTask *task, HgDeviceCopy *copies, int device_no
 					 error.detail[0] != '\0' ? errdetail_internal("%s", error.detail) : 0));
 	if (status == HG_CANCELLED)
 		return false;
-	hg_device_copy_set_missed(copy, hg_device_connection(device_no)->epoch);
+	hg_device_copy_set_missing(copy, hg_device_connection(device_no)->epoch);
 	if (status != HG_CONNECTION_LOST && status != HG_DEVICE_FAILED)
 		return true;
 	hg_device_discard_lost(device_no);
@@ -263,7 +263,7 @@ hg_replica_column(const HgReplicaPart *part, int number)
 	else if (part->is_left())
 		there = false;
 	else
-		hg_device_copy_set_missed(&copies[part->device_no], part->epoch);
+		hg_device_copy_set_missing(&copies[part->device_no], part->epoch);
 	return there;
 }
 
@@ -361,13 +361,13 @@ hg_replica_ask_limits(const HgReplicaHolders *holders, HgReplicaLimits *limits)
 
 /* Returns true if this many devices have memory for a graph and what joins need with it. */
 static bool
-hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphNeeds *needs,
+hg_replica_is_room(const HgReplicaLimits *limits, uint64 bytes, const HgGraphDemand *demand,
 				   uint32 devices)
 {
-	const uint64 each = hg_graph_needs_each(needs, devices);
+	const uint64 each = hg_graph_demand_each(demand, devices);
 
 	return bytes / devices <= limits->most / HG_REPLICA_WHOLE_SHARE &&
-		   each + each / HG_REPLICA_NEEDS_PART <= limits->most;
+		   each + each / HG_REPLICA_DEMAND_PART <= limits->most;
 }
 
 /*
@@ -379,16 +379,16 @@ static bool
 hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *holders)
 {
 	const uint64 bytes = hg_graph_version_least_bytes(version);
-	HgGraphNeeds needs = hg_graph_wishes_load(&version->wishes);
+	HgGraphDemand demand = hg_graph_wishes_load(&version->wishes);
 	HgReplicaLimits limits;
 	HgDeviceSet device_set = 0;
 	uint32 n;
 
 	hg_replica_ask_limits(holders, &limits);
-	if (!hg_replica_is_room(&limits, bytes, &needs, 1) && holders->starting != 0)
+	if (!hg_replica_is_room(&limits, bytes, &demand, 1) && holders->starting != 0)
 		return false;
 	hg_graph_wishes_set_weighed(&version->wishes);
-	if (hg_replica_is_room(&limits, bytes, &needs, 1))
+	if (hg_replica_is_room(&limits, bytes, &demand, 1))
 		return true;
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if (limits.of[device_no] >= limits.most / HG_REPLICA_WHOLE_SHARE &&
@@ -396,10 +396,10 @@ hg_replica_find_partitioning(HgResidentGraph *version, const HgReplicaHolders *h
 			device_set |= HG_DEVICE_BIT(device_no);
 	n = (uint32) pg_popcount32(device_set);
 	/* needs that partitioning would not satisfy do not count */
-	if (n < 2 || !hg_replica_is_room(&limits, bytes, &needs, n))
-		needs = (HgGraphNeeds){0};
-	if (n > 1 && !hg_replica_is_room(&limits, bytes, &needs, 1) &&
-		hg_replica_is_room(&limits, bytes, &needs, n))
+	if (n < 2 || !hg_replica_is_room(&limits, bytes, &demand, n))
+		demand = (HgGraphDemand){0};
+	if (n > 1 && !hg_replica_is_room(&limits, bytes, &demand, 1) &&
+		hg_replica_is_room(&limits, bytes, &demand, n))
 		hg_graph_version_set_partitioning(version, device_set, true);
 	return true;
 }
@@ -541,7 +541,7 @@ hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned,
 
 	if (((hg_graph_version_partitioning(version, holders) == 0 &&
 		  !hg_graph_version_is_replicated(version, holders)) ||
-		 hg_graph_version_is_in_need(version, holders) ||
+		 hg_graph_version_demand_is_due(version, holders) ||
 		 hg_graph_version_may_widen(version, holders)) &&
 		!hg_replica_find_partitioning(version, holders))
 		return !is_left();

@@ -304,7 +304,7 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	Path *adaptive = &path->custom.path;
 	bool at_once = hg_first_rows_matter(root, adaptive->parent);
 	/* whose rows are counted as one, and looked up by each beside the others */
-	double processes = path->together ? hg_parallel_divisor(outer) : 1;
+	double processes = path->parallel_hash ? hg_parallel_divisor(outer) : 1;
 	double times = processes * (at_once ? HG_ADAPTIVE_FIRST_MARGIN : HG_ADAPTIVE_MARGIN);
 	double rows;
 
@@ -312,7 +312,7 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 		return false;
 	rows = hg_adaptive_rows(root, loop, adaptive->total_cost - outer_cost, times);
 	/* which can't be looked up in chunks: each process has to hold its own until all are counted */
-	if (path->together)
+	if (path->parallel_hash)
 		rows = Min(rows, hg_adaptive_held_rows(outer) * processes);
 	if (rows < Max(outer->rows, 1) * times)
 		return false;

@@ -107,7 +107,7 @@ hg_may_be_computed(PlannerInfo *root, const HgJoinPath *join, const Node *node)
 		case BMS_SINGLETON:
 			return true;
 		case BMS_MULTIPLE:
-			return join->at_once || hg_star_is_one_join(root, join);
+			return join->multiway || hg_star_is_one_join(root, join);
 		default:
 			return false;
 	}
@@ -163,7 +163,7 @@ hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, cons
 		*exprs = lappend(*exprs, path->distinct);
 	}
 	/* of unmatched rows a device only knows the number (hg_join_count.c), at most */
-	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->at_once &&
+	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->multiway &&
 		!hg_star_is_one_join(root, join))
 		return path->group_clause == NIL && path->distinct == NULL &&
 			   hg_aggrefs_count(path->aggrefs);

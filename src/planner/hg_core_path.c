@@ -111,7 +111,7 @@ hg_loop_first_row_cost(const Path *loop)
 
 /* Returns true if the query itself wants rows in an order that begins as one of a path does. */
 static bool
-hg_order_is_wanted(const PlannerInfo *root, const Path *path)
+hg_order_is_useful(const PlannerInfo *root, const Path *path)
 {
 	return path->pathkeys != NIL && root->query_pathkeys != NIL &&
 		   linitial(path->pathkeys) == linitial(root->query_pathkeys);
@@ -131,7 +131,7 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 	/* without the loop its order takes a sort, and all rows of a query that may want few */
 	if (loop->pathkeys != NIL)
 		bound -= hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width);
-	if (loop->parent->consider_startup && hg_order_is_wanted(root, loop))
+	if (loop->parent->consider_startup && hg_order_is_useful(root, loop))
 		bound = Min(bound, hg_loop_first_row_cost(loop) * HG_LOOP_FIRST_ROW);
 	return bound;
 }

@@ -54,13 +54,13 @@ hg_graph_takes_quals(const RelOptInfo *rel)
  * together, the path must be a parallel scan.
  */
 static bool
-hg_graph_takes_path(const Path *path, bool together)
+hg_graph_takes_path(const Path *path, bool parallel_hash)
 {
 	/* a projection that only chooses columns costs nothing */
 	if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp)
 		path = ((const ProjectionPath *) path)->subpath;
 	return path->pathtype == T_SeqScan && path->param_info == NULL &&
-		   path->parallel_aware == together && hg_scan_has_graph(path->parent) &&
+		   path->parallel_aware == parallel_hash && hg_scan_has_graph(path->parent) &&
 		   hg_graph_takes_quals(path->parent);
 }
 
@@ -104,7 +104,7 @@ hg_graph_shares(PlannerInfo *root, const HgJoinPath *path, HgCoverShape *shape)
 		const Path *input = list_nth(path->custom.custom_paths, side);
 		HgGraphKey key = {0};
 
-		if (!hg_graph_takes_path(input, path->together) ||
+		if (!hg_graph_takes_path(input, path->parallel_hash) ||
 			!hg_graph_columns(input->parent, path->hash_clauses, &key))
 			continue;
 		if (encoder == NULL)
@@ -244,12 +244,14 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 					   const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
 	HgCoverShape shape = {.dense = path->dense,
-						  .spills_apart = hg_join_spills_apart(path->join_type, path->together),
+						  .spills_apart =
+							  hg_join_spills_apart(path->join_type, path->parallel_hash),
 						  .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
 	const bool fixed[2] = {false, false};
 	bool cover[2] = {false, false};
 	bool covered;
-	double processes = path->together ? hg_join_processes(path->custom.path.parallel_workers) : 1;
+	double processes =
+		path->parallel_hash ? hg_join_processes(path->custom.path.parallel_workers) : 1;
 
 	hg_graph_shares(root, path, &shape);
 	if (shape.covered[HG_OUTER] == 0 && shape.covered[HG_INNER] == 0)
@@ -291,7 +293,8 @@ hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
 			  const Cost input_costs[2], double inner_room, HgGraphCost *cost)
 {
 	if (list_length(path->hash_clauses) > HG_GRAPH_COLUMNS ||
-		(path->custom.path.parallel_workers > 0 && !path->together) || !hg_join_cover_enabled())
+		(path->custom.path.parallel_workers > 0 && !path->parallel_hash) ||
+		!hg_join_cover_enabled())
 		return false;
 	return hg_graph_cost_of_sides(root, path, columns, input_costs, inner_room, cost);
 }

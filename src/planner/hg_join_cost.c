@@ -191,9 +191,9 @@ hg_join_rows(int workers, double rows)
 }
 
 int
-hg_join_read_once(const Path *outer, const Path *inner, bool together)
+hg_join_read_once(const Path *outer, const Path *inner, bool parallel_hash)
 {
-	if (!together || (outer->parallel_workers > 0 && inner->parallel_workers > 0))
+	if (!parallel_hash || (outer->parallel_workers > 0 && inner->parallel_workers > 0))
 		return -1;
 	return outer->parallel_workers == 0 ? HG_OUTER : HG_INNER;
 }
@@ -221,14 +221,14 @@ hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share)
 
 Cost
 hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
-					 const HgInputCost *inner, bool together)
+					 const HgInputCost *inner, bool parallel_hash)
 {
 	Cost sides[2] = {outer->least, inner->least};
 
 	sides[HG_OUTER] -= hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
 	if (joinrel->reltarget->exprs == NIL && !outer->graph && hg_path_is_cached(outer->path))
 		sides[HG_OUTER] -= outer->path->rows * HG_COUNTED_SAVED * cpu_operator_cost;
-	hg_share_read_once(sides, hg_join_read_once(outer->path, inner->path, together),
+	hg_share_read_once(sides, hg_join_read_once(outer->path, inner->path, parallel_hash),
 					   share->workers);
 	return outer->least -
 		   hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost +
@@ -339,7 +339,7 @@ hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width,
 
 	if (streamed)
 		return Min(HG_BATCH_ROWS / Max(outer->rows, 1), 1);
-	if (path->together)
+	if (path->parallel_hash)
 		return 1;
 	limit = get_hash_memory_limit();
 	outer_bytes = outer->rows * (double) hg_input_row_bytes(key_width, outer->pathtarget->width);
@@ -450,7 +450,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 				cpu_operator_cost;
 	Cost sides[2];
 	int workers = Max(outer->parallel_workers, inner->parallel_workers);
-	double processes = path->together ? hg_join_processes(workers) : 1;
+	double processes = path->parallel_hash ? hg_join_processes(workers) : 1;
 	double rows[2]; /* of each side, of one process */
 	Cost reading[2] = {inputs[HG_OUTER]->cost, inputs[HG_INNER]->cost};
 	double first;
@@ -458,7 +458,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	double walked;
 	double memory;
 	double row_bytes; /* of the inner side */
-	bool alone = !path->together || path->read_once >= 0;
+	bool alone = !path->parallel_hash || path->read_once >= 0;
 	bool bits;
 	bool spilled;
 	bool streamed;
@@ -508,7 +508,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 		alone && columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
 	streamed = bits || (alone && hg_join_is_streamed(root, path, memory, key_width));
 	spilled = memory > get_hash_memory_limit() / 2 && !bits;
-	if (path->together)
+	if (path->parallel_hash)
 	{
 		collected = path->read_once == HG_INNER && streamed ? inputs[HG_OUTER]->feared_rows : 0;
 		streamed = false;
@@ -532,7 +532,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	startup = sides[HG_INNER] + sides[HG_OUTER] - run;
 	startup += hg_disk_cost(path, rows, key_width, spilled);
 
-	path->dense = (inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) && !path->together &&
+	path->dense = (inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) && !path->parallel_hash &&
 				  hg_join_keys_are_dense(root, path, exact);
 	hg_share_read_once(reading, path->read_once, workers);
 	if ((inputs[HG_OUTER]->graph || inputs[HG_INNER]->graph) &&

@@ -18,7 +18,7 @@
 #include "planner/hg_join_plan.h"
 
 /* Returns the side that is not partial, if processes join both sides together; else -1. */
-extern int hg_join_read_once(const Path *outer, const Path *inner, bool together);
+extern int hg_join_read_once(const Path *outer, const Path *inner, bool parallel_hash);
 
 /* What all joins of a relation by the same number of workers have in common. */
 typedef struct HgJoinShare
@@ -33,7 +33,8 @@ extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *s
 
 /* Returns how much too high hg_join_least_cost() is for counted rows or a side read once. */
 extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
-								 const HgInputCost *outer, const HgInputCost *inner, bool together);
+								 const HgInputCost *outer, const HgInputCost *inner,
+								 bool parallel_hash);
 
 /*
  * Returns a lower bound of the total cost of a join of two unparameterized paths. together:
@@ -41,15 +42,15 @@ extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *s
  */
 static inline Cost
 hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
-				   const HgInputCost *inner, bool together)
+				   const HgInputCost *inner, bool parallel_hash)
 {
 	Cost least = share->cost + outer->least - outer->workers + inner->least - inner->workers;
 
 	if (outer->joined)
 		least -= Min(outer->path->rows, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
 	if (joinrel->reltarget->exprs == NIL ||
-		(together && outer->path->parallel_workers != inner->path->parallel_workers))
-		least -= hg_join_least_saving(joinrel, share, outer, inner, together);
+		(parallel_hash && outer->path->parallel_workers != inner->path->parallel_workers))
+		least -= hg_join_least_saving(joinrel, share, outer, inner, parallel_hash);
 	return least;
 }
 

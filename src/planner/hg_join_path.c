@@ -140,7 +140,7 @@ hg_considered_input(HgConsidered *join, int side, Path *path)
  */
 static Path *
 hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Relids required_outer,
-					bool partial, bool together)
+					bool partial, bool parallel_hash)
 {
 	int workers = partial ? Max(outer_path->parallel_workers, inner_path->parallel_workers) : 0;
 	HgJoinPath *path = (HgJoinPath *) newNode(sizeof(HgJoinPath), T_CustomPath);
@@ -168,8 +168,8 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 #endif
 	path->join_type = join->join_type;
 	path->inner_unique = join->extra->inner_unique;
-	path->together = together;
-	path->read_once = hg_join_read_once(outer_path, inner_path, together);
+	path->parallel_hash = parallel_hash;
+	path->read_once = hg_join_read_once(outer_path, inner_path, parallel_hash);
 	path->hash_clauses = join->hash_clauses;
 	path->restrictlist = restrictlist;
 	hg_join_cost(join->root, path,
@@ -181,7 +181,7 @@ hg_join_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Reli
 
 /* Returns a lower bound of the cost of a join of two paths. */
 static Cost
-hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
+hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path, bool parallel_hash)
 {
 	int workers = Max(outer_path->parallel_workers, inner_path->parallel_workers);
 	HgJoinShare *share = &join->shares[workers > 0];
@@ -189,7 +189,7 @@ hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path,
 	if (share->rows == 0 || share->workers != workers)
 		hg_join_share(join->joinrel, workers, share);
 	return hg_join_least_cost(join->joinrel, share, hg_considered_input(join, HG_OUTER, outer_path),
-							  hg_considered_input(join, HG_INNER, inner_path), together);
+							  hg_considered_input(join, HG_INNER, inner_path), parallel_hash);
 }
 
 /* Returns true if the relation's cheapest path is ours and costs at most 1 % more than least. */
@@ -261,21 +261,21 @@ hg_join_may_win(const HgConsidered *join, bool partial, int disabled, Cost least
  */
 static bool
 hg_join_is_competitive(HgConsidered *join, Path *outer_path, Path *inner_path, bool partial,
-					   bool together)
+					   bool parallel_hash)
 {
 	int disabled = hg_path_disabled_nodes(outer_path) + hg_path_disabled_nodes(inner_path);
 	Cost least;
 
 	if (hg_force)
 		return hg_consider_clauses(join);
-	least = hg_considered_least_cost(join, outer_path, inner_path, together);
+	least = hg_considered_least_cost(join, outer_path, inner_path, parallel_hash);
 	/* sides joined together may cost little less than sides that each process reads alone */
-	if (!together && hg_join_has_as_cheap(join, partial, disabled, least))
+	if (!parallel_hash && hg_join_has_as_cheap(join, partial, disabled, least))
 		return false;
 	if (!hg_join_may_win(join, partial, disabled, least) || !hg_consider_clauses(join))
 		return false;
 	/* a covered side, or one that is read once for all, may cost less than that */
-	if (together || join->sides[HG_OUTER]->whole.graph || join->sides[HG_INNER]->whole.graph)
+	if (parallel_hash || join->sides[HG_OUTER]->whole.graph || join->sides[HG_INNER]->whole.graph)
 		return true;
 	least += outer_path->rows * join->keys.cost[HG_OUTER].per_tuple +
 			 inner_path->rows * join->keys.cost[HG_INNER].per_tuple;
@@ -361,11 +361,11 @@ hg_consider_parameterized_paths(HgConsidered *join)
 
 /* Offers a join in which every process below a Gather takes part. */
 static void
-hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool together)
+hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path, bool parallel_hash)
 {
-	if (hg_join_is_competitive(join, outer_path, inner_path, true, together))
-		hg_join_path_add(join,
-						 hg_join_path_create(join, outer_path, inner_path, NULL, true, together));
+	if (hg_join_is_competitive(join, outer_path, inner_path, true, parallel_hash))
+		hg_join_path_add(
+			join, hg_join_path_create(join, outer_path, inner_path, NULL, true, parallel_hash));
 }
 
 /*
@@ -373,7 +373,7 @@ hg_consider_partial_path(HgConsidered *join, Path *outer_path, Path *inner_path,
  * that treat each outer row by itself.
  */
 static void
-hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path)
+hg_consider_partial_outer_path(HgConsidered *join, Path *outer_path, Path *inner_path)
 {
 	switch (join->join_type)
 	{
@@ -394,7 +394,7 @@ hg_consider_separate_path(HgConsidered *join, Path *outer_path, Path *inner_path
  * process gets which match of an outer row.
  */
 static bool
-hg_consider_together(HgConsidered *join)
+hg_consider_parallel_hash(HgConsidered *join)
 {
 	if (!enable_parallel_hash && !hg_force)
 		return false;
@@ -438,16 +438,17 @@ static Path *
 hg_cheaper_path_create(HgConsidered *join, Path *outer_path, Path *inner_path, Path *partial_inner)
 {
 	bool partial = outer_path->parallel_workers > 0;
-	Path *together = NULL;
+	Path *parallel_hash = NULL;
 	Path *path;
 
 	if (partial_inner != NULL)
-		together = hg_counted_path_create(join, outer_path, partial_inner);
-	if (together != NULL &&
-		hg_considered_least_cost(join, outer_path, inner_path, false) >= together->total_cost)
-		return together;
+		parallel_hash = hg_counted_path_create(join, outer_path, partial_inner);
+	if (parallel_hash != NULL &&
+		hg_considered_least_cost(join, outer_path, inner_path, false) >= parallel_hash->total_cost)
+		return parallel_hash;
 	path = hg_join_path_create(join, outer_path, inner_path, NULL, partial, false);
-	return together != NULL && together->total_cost <= path->total_cost ? together : path;
+	return parallel_hash != NULL && parallel_hash->total_cost <= path->total_cost ? parallel_hash
+																				  : path;
 }
 
 /*
@@ -508,7 +509,7 @@ hg_consider_adaptive_paths(HgConsidered *join)
 	if (partial_outer == NULL || inner_path == NULL)
 		return;
 	/* processes that count together wait for each other before the first row */
-	if (!hg_first_rows_matter(join->root, join->joinrel) && hg_consider_together(join))
+	if (!hg_first_rows_matter(join->root, join->joinrel) && hg_consider_parallel_hash(join))
 		partial_inner = join->sides[HG_INNER]->partial.path;
 	hg_consider_adaptive_path(join, partial_outer, inner_path, partial_inner);
 }
@@ -537,7 +538,7 @@ hg_partial_joins_are_dear(HgConsidered *join)
  * Offers the partial paths of a join.
  *
  * Processes also join together if only one side can be shared and one process reads the other
- * (hg_join_together.c). If the inner side is so small that outer rows can be streamed, it may be
+ * (hg_join_parallel.c). If the inner side is so small that outer rows can be streamed, it may be
  * better for each process to read all of it; the prices decide.
  */
 static void
@@ -558,16 +559,16 @@ hg_consider_partial_paths(HgConsidered *join)
 		return;
 	if (both && !hg_force && hg_partial_joins_are_dear(join))
 		return;
-	if (both && hg_consider_together(join))
+	if (both && hg_consider_parallel_hash(join))
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 	if (partial_outer != NULL && inner_path != NULL)
-		hg_consider_separate_path(join, partial_outer, inner_path);
+		hg_consider_partial_outer_path(join, partial_outer, inner_path);
 	if (partial_outer == NULL)
 		partial_outer = outer_path;
 	if (partial_inner == NULL)
 		partial_inner = inner_path;
 	if (!both && join->better && partial_outer != NULL && partial_inner != NULL &&
-		hg_consider_together(join))
+		hg_consider_parallel_hash(join))
 		hg_consider_partial_path(join, partial_outer, partial_inner, true);
 }
 
@@ -667,7 +668,7 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	const JoinPath *core;
 	Path *ours;
 	bool partial;
-	bool together;
+	bool parallel_hash;
 	HgConsidered join = {.root = root};
 	JoinPathExtraData extra = {0};
 
@@ -697,13 +698,13 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!hg_consider_clauses(&join))
 		return NULL;
 	partial = path->parallel_workers > 0;
-	together = partial && path->parallel_aware;
-	if (together && !hg_consider_together(&join))
+	parallel_hash = partial && path->parallel_aware;
+	if (parallel_hash && !hg_consider_parallel_hash(&join))
 		return NULL;
 	ours = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL, partial,
-							   together);
+							   parallel_hash);
 	/* one process may read for all what each would read as a whole */
-	if (partial && !together && hg_consider_together(&join))
+	if (partial && !parallel_hash && hg_consider_parallel_hash(&join))
 	{
 		Path *once = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
 										 partial, true);

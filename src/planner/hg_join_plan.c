@@ -275,18 +275,18 @@ hg_plan_computed_keys(List *keys, List **scan_tlist)
 	foreach (lc, keys)
 	{
 		const Node *key = lfirst(lc);
-		Const *column_index;
+		Const *null_const;
 
 		if (hg_input_keys_is_column((const Expr *) key))
 		{
 			column_indexes = lappend_int(column_indexes, -1);
 			continue;
 		}
-		column_index = makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
+		null_const = makeNullConst(exprType(key), exprTypmod(key), exprCollation(key));
 		column_indexes = lappend_int(column_indexes, list_length(*scan_tlist));
 		*scan_tlist =
-			lappend(*scan_tlist, makeTargetEntry((Expr *) column_index,
-												 list_length(*scan_tlist) + 1, NULL, false));
+			lappend(*scan_tlist, makeTargetEntry((Expr *) null_const, list_length(*scan_tlist) + 1,
+												 NULL, false));
 	}
 	return column_indexes;
 }
@@ -381,7 +381,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 		list_make5(hg_library_mark(), makeInteger(path->join_type), makeInteger(path->inner_unique),
 				   makeInteger(outer_columns), makeInteger(inner_columns)),
 		list_make5(computed_keys, operators, collations,
-				   makeInteger(path->together ? path->custom.path.parallel_workers : 0),
+				   makeInteger(path->parallel_hash ? path->custom.path.parallel_workers : 0),
 				   makeInteger(path->read_once)));
 	cscan->custom_private = list_concat(
 		cscan->custom_private,

@@ -20,12 +20,12 @@ typedef struct HgJoinPath
 						* adaptive path (hg_adaptive_path.h) */
 	JoinType join_type;
 	bool inner_unique;
-	bool together; /* partial with partial inputs: all processes join both sides together */
-	int read_once; /* the HgSide that one process reads for all, if together; or -1 */
-	bool dense;	   /* the inner keys need not be hashed; only known if a side has a HashGraph */
+	bool parallel_hash; /* partial with partial inputs: all processes join both sides together */
+	int read_once;		/* the HgSide that one process reads for all, if together; or -1 */
+	bool dense; /* the inner keys need not be hashed; only known if a side has a HashGraph */
 	/* Total cost if a device answers everything needed (hg_graph_cost.h); negative: none can. */
 	Cost asked;
-	bool at_once;		 /* that answer is for all joins below, unmatched rows included */
+	bool multiway;		 /* that answer is for all joins below, unmatched rows included */
 	double lookup_rows;	 /* the nested loop joins up to this many outer rows; 0: no nested loop */
 	bool lookup_at_once; /* it joins them as they are read, because the first rows matter */
 	int lookup_matches;	 /* expected inner rows per index lookup; 0: unknown */

@@ -47,7 +47,7 @@ typedef struct HgStarTree
 	PlannerInfo *root;
 	Relids tables; /* tables to join */
 	bool left;	   /* all joins are left joins */
-	RelOptInfo *facts;
+	RelOptInfo *fact_rel;
 	Path *path;		 /* of the tables joined so far */
 	int njoins;		 /* joins so far */
 	double edges;	 /* rows of all tables' graphs */
@@ -115,7 +115,7 @@ hg_star_takes_table(PlannerInfo *root, const RelOptInfo *rel)
  * tables, or the fact relation is left joined.
  */
 static bool
-hg_star_find_facts(HgStarTree *tree)
+hg_star_find_fact_rel(HgStarTree *tree)
 {
 	int relid = -1;
 
@@ -125,10 +125,10 @@ hg_star_find_facts(HgStarTree *tree)
 
 		if (rel == NULL || !hg_star_takes_table(tree->root, rel))
 			return false;
-		if (tree->facts == NULL || rel->tuples > tree->facts->tuples)
-			tree->facts = rel;
+		if (tree->fact_rel == NULL || rel->tuples > tree->fact_rel->tuples)
+			tree->fact_rel = rel;
 	}
-	return tree->facts != NULL && hg_star_left_join(tree->root, tree->facts) == NULL;
+	return tree->fact_rel != NULL && hg_star_left_join(tree->root, tree->fact_rel) == NULL;
 }
 
 /* Adds a table's graph to the tree; false if a device has none or too much of it has changed. */
@@ -136,7 +136,7 @@ static bool
 hg_star_add_table(HgStarTree *tree, const RelOptInfo *rel, const HgGraphExtent *extent)
 {
 	if (!hg_graph_extent_is_of_stars(extent) ||
-		extent->share < (rel == tree->facts ? 0 : HG_STAR_SHARE))
+		extent->share < (rel == tree->fact_rel ? 0 : HG_STAR_SHARE))
 		return false;
 	tree->share *= extent->share;
 	tree->edges += extent->rows;
@@ -265,18 +265,18 @@ hg_star_path(PlannerInfo *root, RelOptInfo *rel)
 	tree.tables = bms_intersect(rel->relids, root->all_baserels);
 	ntables = bms_num_members(tree.tables);
 	if (ntables < 3 || ntables > HG_TREE_TABLES || !hg_star_takes_outer_joins(root) ||
-		!hg_star_find_facts(&tree))
+		!hg_star_find_fact_rel(&tree))
 		return NULL;
 	tree.left = list_length(root->join_info_list) == ntables - 1;
-	tree.path = create_seqscan_path(root, tree.facts, NULL, 0);
+	tree.path = create_seqscan_path(root, tree.fact_rel, NULL, 0);
 	while (tree.njoins < ntables - 1)
 		if (!hg_star_extend(&tree))
 			return NULL;
-	if (!hg_cover_asks_star(tree.njoins, tree.facts->tuples, tree.edges))
+	if (!hg_cover_asks_star(tree.njoins, tree.fact_rel->tuples, tree.edges))
 		return NULL;
 	/* changed fact rows, and those that find changed rows, are joined as usual */
 	path = (HgJoinPath *) tree.path;
-	path->at_once = true;
+	path->multiway = true;
 	path->asked = hg_graph_star_cost(tree.njoins, tree.edges, tree.filtered) +
 				  path->custom.path.total_cost * (1 - tree.share);
 	return &path->custom.path;
@@ -292,7 +292,7 @@ hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path)
 	HgSide found;
 
 	if ((!inner && path->join_type != JOIN_LEFT && path->join_type != JOIN_RIGHT) ||
-		path->together || list_length(path->hash_clauses) != 1)
+		path->parallel_hash || list_length(path->hash_clauses) != 1)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

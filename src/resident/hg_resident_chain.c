@@ -258,7 +258,7 @@ hg_chain_observe_asked(HgDirectoryEntry *entry)
 		entry->state = HG_RESIDENT_QUEUED;
 		entry->reason = HG_REASON_NONE;
 	}
-	hg_directory_want_evicted(entry);
+	hg_directory_queue_evicted(entry);
 	return true;
 }
 
@@ -299,7 +299,7 @@ hg_chain_observe_file(HgDirectoryEntry *entry, HgResidentFile file)
 		over = true;
 	}
 	if (entry->state == HG_RESIDENT_DECLINED && entry->reason != HG_REASON_NO_MEMORY && over)
-		hg_directory_want(entry);
+		hg_directory_queue_segments(entry);
 }
 
 /* Returns true if a slot has all blocks that the bits allow, now and at the last observation. */

@@ -21,8 +21,8 @@ hg_device_copies_init(HgDeviceCopy *copies)
 		pg_atomic_init_u64(&copies[device_no].holder, 0);
 		pg_atomic_init_u64(&copies[device_no].bytes, 0);
 		pg_atomic_init_u64(&copies[device_no].replica_at, 0);
-		pg_atomic_init_u64(&copies[device_no].missed_by, 0);
-		pg_atomic_init_u64(&copies[device_no].missed_at, 0);
+		pg_atomic_init_u64(&copies[device_no].missing_epoch, 0);
+		pg_atomic_init_u64(&copies[device_no].missing_time, 0);
 		pg_atomic_init_u32(&copies[device_no].rest_ms, 0);
 	}
 }
@@ -33,7 +33,7 @@ hg_device_copies_forget(HgDeviceCopy *copies)
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 	{
 		pg_atomic_write_u64(&copies[device_no].holder, 0);
-		pg_atomic_write_u64(&copies[device_no].missed_by, 0);
+		pg_atomic_write_u64(&copies[device_no].missing_epoch, 0);
 		pg_atomic_write_u32(&copies[device_no].rest_ms, 0);
 	}
 }
@@ -52,8 +52,8 @@ hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
 {
 	if (epoch == 0 || pg_atomic_read_u64(&copy->holder) == epoch)
 		return false;
-	return pg_atomic_read_u64(&copy->missed_by) != epoch ||
-		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missed_at),
+	return pg_atomic_read_u64(&copy->missing_epoch) != epoch ||
+		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&copy->missing_time),
 									  GetCurrentTimestamp(),
 									  (int) pg_atomic_read_u32(&copy->rest_ms));
 }
@@ -63,7 +63,7 @@ hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 {
 	pg_atomic_write_u64(&copy->bytes, bytes);
 	pg_atomic_write_u64(&copy->replica_at, (uint64) GetCurrentTimestamp());
-	pg_atomic_write_u64(&copy->missed_by, 0);
+	pg_atomic_write_u64(&copy->missing_epoch, 0);
 	/* a process that reads holder also sees a column's shape */
 	pg_write_barrier();
 	pg_atomic_write_u64(&copy->holder, epoch);
@@ -71,7 +71,7 @@ hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes)
 
 /* Records that a process lacks the replica, and shall get it again after rest_ms. */
 static void
-hg_device_copy_note_missed(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
+hg_device_copy_note_missing(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
 {
 	uint64 holder = pg_atomic_read_u64(&copy->holder);
 
@@ -79,15 +79,15 @@ hg_device_copy_note_missed(HgDeviceCopy *copy, uint64 epoch, uint32 rest_ms)
 	if (holder != epoch && holder != 0)
 		return;
 	pg_atomic_write_u32(&copy->rest_ms, rest_ms);
-	pg_atomic_write_u64(&copy->missed_at, (uint64) GetCurrentTimestamp());
-	pg_atomic_write_u64(&copy->missed_by, epoch);
+	pg_atomic_write_u64(&copy->missing_time, (uint64) GetCurrentTimestamp());
+	pg_atomic_write_u64(&copy->missing_epoch, epoch);
 	(void) pg_atomic_compare_exchange_u64(&copy->holder, &holder, 0);
 }
 
 void
-hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch)
+hg_device_copy_set_missing(HgDeviceCopy *copy, uint64 epoch)
 {
-	hg_device_copy_note_missed(copy, epoch, HG_REPLICA_RETRY_MS);
+	hg_device_copy_note_missing(copy, epoch, HG_REPLICA_RETRY_MS);
 }
 
 void
@@ -103,7 +103,7 @@ hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
 									GetCurrentTimestamp(), HG_REPLICA_RETRY_MS))
 		rest_ms =
 			Max(rest_ms, Min(2 * pg_atomic_read_u32(&copy->rest_ms), (uint32) HG_REPLICA_RETRY_MS));
-	hg_device_copy_note_missed(copy, epoch, rest_ms);
+	hg_device_copy_note_missing(copy, epoch, rest_ms);
 }
 
 HgDeviceSet

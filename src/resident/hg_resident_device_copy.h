@@ -42,12 +42,12 @@ typedef struct HgReplicaHolders
 /* The replica that the process of one device has. */
 typedef struct HgDeviceCopy
 {
-	pg_atomic_uint64 holder;	 /* epoch of the process that has it; 0: none */
-	pg_atomic_uint64 bytes;		 /* device memory of the replica */
-	pg_atomic_uint64 replica_at; /* when the process got it */
-	pg_atomic_uint64 missed_by;	 /* epoch of the process that lacks it; 0: none */
-	pg_atomic_uint64 missed_at;	 /* when that was noted */
-	pg_atomic_uint32 rest_ms;	 /* ms from then until it is sent again; 0: never missed */
+	pg_atomic_uint64 holder;		/* epoch of the process that has it; 0: none */
+	pg_atomic_uint64 bytes;			/* device memory of the replica */
+	pg_atomic_uint64 replica_at;	/* when the process got it */
+	pg_atomic_uint64 missing_epoch; /* epoch of the process that lacks it; 0: none */
+	pg_atomic_uint64 missing_time;	/* when that was noted */
+	pg_atomic_uint32 rest_ms;		/* ms from then until it is sent again; 0: never missed */
 } HgDeviceCopy;
 
 /*
@@ -67,7 +67,7 @@ extern void hg_device_copies_forget(HgDeviceCopy *copies);
 extern bool hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch);
 extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
 extern void hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
-extern void hg_device_copy_set_missed(HgDeviceCopy *copy, uint64 epoch);
+extern void hg_device_copy_set_missing(HgDeviceCopy *copy, uint64 epoch);
 extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
 
 /*

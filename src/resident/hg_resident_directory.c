@@ -240,7 +240,7 @@ hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned)
 
 /* Queues a graph, whatever has prevented it before. */
 static void
-hg_directory_want_graph(HgDirectoryGraph *graph)
+hg_directory_queue_graph(HgDirectoryGraph *graph)
 {
 	graph->wanted = true;
 	graph->asked = false;
@@ -268,7 +268,7 @@ hg_directory_add_key(HgDirectoryEntry *entry, const HgKeyNumbers *key)
 		*graph = (HgDirectoryGraph){.key = *key, .version = InvalidDsaPointer};
 		hg_directory_note_change();
 	}
-	hg_directory_want_graph(graph);
+	hg_directory_queue_graph(graph);
 	return HG_REASON_NONE;
 }
 
@@ -330,7 +330,7 @@ hg_directory_ask(const HgDirectoryRequest *request)
 	for (int i = 0; i < request->nkeys && reason == HG_REASON_NONE; i++)
 		reason = hg_directory_add_key(entry, &request->keys[i]);
 	if (!entry->partitioned && request->ncolumns > 0)
-		hg_directory_want(entry);
+		hg_directory_queue_segments(entry);
 	else if (!entry->partitioned)
 		entry->wanted = true;
 	hg_directory_unlock(entry);
@@ -360,7 +360,7 @@ hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number)
 }
 
 void
-hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now)
+hg_directory_note_missing(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now)
 {
 	HgDirectoryColumn *column = hg_directory_find_column(entry, number);
 
@@ -380,7 +380,7 @@ hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at)
 }
 
 void
-hg_directory_want_evicted(HgDirectoryEntry *entry)
+hg_directory_queue_evicted(HgDirectoryEntry *entry)
 {
 	HgSegmentSlot *slots = hg_directory_slots(entry);
 
@@ -395,7 +395,7 @@ hg_directory_want_evicted(HgDirectoryEntry *entry)
 }
 
 void
-hg_directory_want_columns(HgDirectoryEntry *entry)
+hg_directory_request_columns(HgDirectoryEntry *entry)
 {
 	HgDirectoryColumn *columns = hg_directory_columns(entry);
 
@@ -405,11 +405,11 @@ hg_directory_want_columns(HgDirectoryEntry *entry)
 		columns[i].asked_at = GetCurrentTimestamp();
 	}
 	for (uint32 i = 0; i < entry->ngraphs; i++)
-		hg_directory_want_graph(&hg_directory_graphs(entry)[i]);
+		hg_directory_queue_graph(&hg_directory_graphs(entry)[i]);
 }
 
 void
-hg_directory_want(HgDirectoryEntry *entry)
+hg_directory_queue_segments(HgDirectoryEntry *entry)
 {
 	HgSegmentSlot *slots = hg_directory_slots(entry);
 

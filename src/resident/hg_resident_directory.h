@@ -261,7 +261,7 @@ extern HgResidentReason hg_directory_add_key(HgDirectoryEntry *entry, const HgKe
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
 
 /* Notes that a scan has missed a column.  A shared lock is enough. */
-extern void hg_directory_note_missed(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now);
+extern void hg_directory_note_missing(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now);
 
 /* Returns when a scan last used values of a column, or of any with InvalidAttrNumber; 0: never. */
 extern TimestampTz hg_directory_values_used_at(const HgDirectoryEntry *entry, AttrNumber number);
@@ -270,7 +270,7 @@ extern TimestampTz hg_directory_values_used_at(const HgDirectoryEntry *entry, At
 extern TimestampTz hg_directory_used_at(const HgDirectoryEntry *entry);
 
 /* Queues the segments of a locked entry that were evicted. */
-extern void hg_directory_want_evicted(HgDirectoryEntry *entry);
+extern void hg_directory_queue_evicted(HgDirectoryEntry *entry);
 
 /* Returns true if some column of a locked entry is not evicted, so that loaders load segments. */
 extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
@@ -279,10 +279,10 @@ extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
 extern bool hg_directory_is_empty(const HgDirectoryEntry *entry);
 
 /* Queues all segments of a locked entry.  A loader skips those that need no loading. */
-extern void hg_directory_want(HgDirectoryEntry *entry);
+extern void hg_directory_queue_segments(HgDirectoryEntry *entry);
 
 /* Requests all columns and graphs of a locked entry again, evicted or not. */
-extern void hg_directory_want_columns(HgDirectoryEntry *entry);
+extern void hg_directory_request_columns(HgDirectoryEntry *entry);
 
 /*
  * Replaces the version of the i-th slot, and empties its record.  The old version loses the

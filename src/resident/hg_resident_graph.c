@@ -214,11 +214,11 @@ hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use)
 }
 
 void
-hg_resident_graph_report_demand(const HgPinnedGraph *graph, const HgGraphNeeds *needs)
+hg_resident_graph_report_demand(const HgPinnedGraph *graph, const HgGraphDemand *demand)
 {
 	/* what it is partitioned for already stays as it is */
 	if (!hg_resident_graph_is_too_large(graph))
-		hg_graph_wishes_store(&hg_graph_version(graph->pointer)->wishes, needs);
+		hg_graph_wishes_store(&hg_graph_version(graph->pointer)->wishes, demand);
 }
 
 uint64
@@ -364,24 +364,24 @@ hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set)
 }
 
 void
-hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned, HgDeviceSet device_set,
-						 const HgMissingReplicas *missing)
+hg_resident_graph_set_missing(const HgPinnedGraph *graph, bool partitioned, HgDeviceSet device_set,
+							  const HgMissingReplicas *missing)
 {
 	HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgReplicaHolders holders;
-	bool missed = false;
+	bool is_missing = false;
 
 	hg_graph_replica_holders(&holders);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
-			missed |= hg_graph_version_set_gone(version, partitioned, device_no,
-												holders.epochs[device_no], missing);
-	hg_resident_count(HG_COUNT_GRAPHS_MISSED, missed);
+			is_missing |= hg_graph_version_set_gone(version, partitioned, device_no,
+													holders.epochs[device_no], missing);
+	hg_resident_count(HG_COUNT_REPLICAS_MISSING, is_missing);
 }
 
 void
-hg_resident_graph_missed_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
-									 HgDeviceSet device_set, const HgMissingReplicas *missing)
+hg_resident_graph_set_missing_copartition(const HgPinnedGraph *graph, const HgPinnedGraph *with,
+										  HgDeviceSet device_set, const HgMissingReplicas *missing)
 {
 	const HgResidentGraph *version = hg_graph_version(graph->pointer);
 	HgReplicaName name = hg_graph_version_name(version, InvalidAttrNumber);

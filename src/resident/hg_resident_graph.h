@@ -116,9 +116,10 @@ extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
 
 /*
  * Reports the device memory that a join needs which no device has answered.  This graph is the one
- * to partition if no device has that much memory (hg_resident_graph_needs.h).
+ * to partition if no device has that much memory (hg_resident_graph_demand.h).
  */
-extern void hg_resident_graph_report_demand(const HgPinnedGraph *graph, const HgGraphNeeds *needs);
+extern void hg_resident_graph_report_demand(const HgPinnedGraph *graph,
+											const HgGraphDemand *demand);
 
 /* Returns the least device memory for a replica, in bytes. */
 extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
@@ -136,12 +137,13 @@ extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet devi
 extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /* Records the missing replicas that devices have reported, of the graph or its partitions. */
-extern void hg_resident_graph_missed(const HgPinnedGraph *graph, bool partitioned,
-									 HgDeviceSet device_set, const HgMissingReplicas *missing);
+extern void hg_resident_graph_set_missing(const HgPinnedGraph *graph, bool partitioned,
+										  HgDeviceSet device_set, const HgMissingReplicas *missing);
 /* Does the same for the partitions of the graph as it is co-partitioned with another one. */
-extern void hg_resident_graph_missed_copartition(const HgPinnedGraph *graph,
-												 const HgPinnedGraph *with, HgDeviceSet device_set,
-												 const HgMissingReplicas *missing);
+extern void hg_resident_graph_set_missing_copartition(const HgPinnedGraph *graph,
+													  const HgPinnedGraph *with,
+													  HgDeviceSet device_set,
+													  const HgMissingReplicas *missing);
 
 /*
  * hg_resident_graph_note_ambiguous remembers that rows of the graph have found more than one row

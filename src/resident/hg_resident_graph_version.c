@@ -347,7 +347,7 @@ hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHol
 }
 
 bool
-hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_demand_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	return hg_graph_version_partitioning(graph, holders) == 0 &&
 		   hg_graph_wishes_are_due(&graph->wishes);
@@ -469,7 +469,7 @@ hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
 	const HgDeviceSet homes = hg_graph_version_homes(graph, holders);
 	const bool any = hg_graph_version_lacks_home(graph, holders);
 	bool due = hg_graph_version_partitions_are_due(graph, holders) ||
-			   hg_graph_version_is_in_need(graph, holders);
+			   hg_graph_version_demand_is_due(graph, holders);
 
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
 		due = (any || (homes & HG_DEVICE_BIT(device_no)) != 0) &&
@@ -592,9 +592,9 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 void
 hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 {
-	const HgGraphNeeds needs = hg_graph_wishes_load(&other->wishes);
+	const HgGraphDemand demand = hg_graph_wishes_load(&other->wishes);
 
-	hg_graph_wishes_store(&graph->wishes, &needs);
+	hg_graph_wishes_store(&graph->wishes, &demand);
 	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&other->wishes.whole_at));
 	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
 	/* the devices for a version that is too large for one are chosen anew */

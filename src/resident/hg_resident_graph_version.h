@@ -10,7 +10,7 @@
  *
  * A DEVICE may have a replica of a graph version (engine/hg_replica.h), named by its serial
  * number, and replicas of columns of its rows that joins have requested.  A version that is too
- * large for a device, alone or with what joins need beside it (hg_resident_graph_needs.h), is
+ * large for a device, alone or with what joins need beside it (hg_resident_graph_demand.h), is
  * partitioned over several devices instead.  So is a version that is to be joined with such a one
  * (hg_resident_graph_partitions.h).  Graphs of the same table by other keys are co-partitioned
  * with it, if its rows look others up by them (hg_resident_graph_copartition.h).
@@ -34,7 +34,7 @@
 #include "engine/hg_replica.h"
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
-#include "resident/hg_resident_graph_needs.h"
+#include "resident/hg_resident_graph_demand.h"
 #include "resident/hg_resident_graph_partitions.h"
 #include "resident/hg_resident_memory.h"
 
@@ -197,7 +197,7 @@ extern void hg_graph_version_end_whole(HgResidentGraph *graph);
  * Returns true if a join has reported more device memory than may fit one device, the version is
  * not to be partitioned, and it is time to decide about that.
  */
-extern bool hg_graph_version_is_in_need(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern bool hg_graph_version_demand_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
  * Returns true if a version that is too large has been partitioned for HG_REPLICA_RETRY_MS, and

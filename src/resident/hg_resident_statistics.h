@@ -19,8 +19,8 @@
 typedef enum HgResidentCounter
 {
 	HG_COUNT_SCANS = 0,			/* scans that read from cached columns */
-	HG_COUNT_ROWS_SERVED,		/* rows read from versions, before quals */
-	HG_COUNT_BLOCKS_SERVED,		/* blocks that such scans read from versions */
+	HG_COUNT_ROWS_FROM_CACHE,	/* rows read from versions, before quals */
+	HG_COUNT_BLOCKS_FROM_CACHE, /* blocks that such scans read from versions */
 	HG_COUNT_BLOCKS_FROM_HEAP,	/* blocks that such scans read from the heap */
 	HG_COUNT_CHAINS_BROKEN,		/* after a break no block is valid until a new chain starts */
 	HG_COUNT_BLOCKS_READMITTED, /* blocks that rule L made valid again */
@@ -29,9 +29,9 @@ typedef enum HgResidentCounter
 	HG_COUNT_GRAPHS_MADE,		/* graphs made from columns alone */
 	HG_COUNT_GRAPHS_MERGED,		/* graphs made from older ones and changes */
 	HG_COUNT_GRAPHS_REPLICATED, /* replicas sent to devices */
-	HG_COUNT_GRAPHS_MISSED,		/* replicas that a join requested and a device did not have */
-	HG_COUNT_BLOCKS_LOOKED_AT,	/* changed blocks examined for their unchanged rows */
-	HG_COUNT_LOOKS_RECALLED,	/* changed blocks found in the page visibility cache */
+	HG_COUNT_REPLICAS_MISSING,	/* replicas that a join requested and a device did not have */
+	HG_COUNT_BLOCKS_EXAMINED,	/* changed blocks examined for their unchanged rows */
+	HG_COUNT_PAGE_VIS_HITS,		/* changed blocks found in the page visibility cache */
 	HG_COUNT_DECLINES,			/* tables and graphs declined */
 	HG_RESIDENT_COUNTERS		/* number of counters */
 } HgResidentCounter;

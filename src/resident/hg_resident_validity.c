@@ -253,7 +253,7 @@ hg_validity_note_use(HgSegmentVersion *version, int column, TimestampTz now)
 /* Notes the use of columns.  True: the version has all.  Sets missed[] for those it lacks. */
 static bool
 hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *columns, int ncolumns,
-						TimestampTz now, bool *missed)
+						TimestampTz now, bool *missing)
 {
 	bool all = true;
 
@@ -264,7 +264,7 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
 		if (at >= 0)
 			hg_validity_note_use(version, at, now);
 		else
-			missed[i] = true;
+			missing[i] = true;
 		all &= at >= 0;
 	}
 	return all;
@@ -278,7 +278,7 @@ hg_validity_use_columns(HgSegmentVersion *version, const HgResidentColumn *colum
 static void
 hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generation,
 				 HgBlockBits *bits, uint32 nsegments, const HgResidentColumn *columns, int ncolumns,
-				 bool *missed)
+				 bool *missing)
 {
 	const HgSegmentSlot *slots = hg_directory_slots(entry);
 	bool may_pin = !hg_resident_memory_is_idle();
@@ -294,7 +294,7 @@ hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generatio
 		hg_directory_prefetch(slots, nsegments, i);
 		if (!DsaPointerIsValid(slots[i].version))
 		{
-			memset(missed, true, ncolumns);
+			memset(missing, true, ncolumns);
 			continue;
 		}
 		if (slots[i].record.position.generation != generation)
@@ -304,7 +304,7 @@ hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generatio
 		if (count == 0)
 			continue;
 		version = hg_segment_version(slots[i].version);
-		if (!hg_validity_use_columns(version, columns, ncolumns, now, missed) ||
+		if (!hg_validity_use_columns(version, columns, ncolumns, now, missing) ||
 			(!may_pin && !hg_segment_version_is_pinned(version)))
 			continue;
 		hg_segment_version_pin(version);
@@ -315,8 +315,8 @@ hg_validity_take(HgValidBlocks *valid, HgDirectoryEntry *entry, uint64 generatio
 		valid->nsegments++;
 	}
 	for (int i = 0; i < ncolumns; i++)
-		if (missed[i])
-			hg_directory_note_missed(entry, columns[i].number, now);
+		if (missing[i])
+			hg_directory_note_missing(entry, columns[i].number, now);
 }
 
 /*
@@ -358,7 +358,7 @@ hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	uint32 nsegments = hg_segment_count(nblocks);
 	HgChain *chain = hg_chain_find(key.database);
 	HgBlockBits *bits;
-	bool *missed;
+	bool *missing;
 	HgValidBlocks *valid;
 	HgDirectoryEntry *entry;
 	uint64 generation;
@@ -375,7 +375,7 @@ hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	for (int i = nblocks % HG_SEGMENT_BLOCKS; i > 0 && i < HG_SEGMENT_BLOCKS; i++)
 		hg_block_bits_clear(&bits[nsegments - 1], i);
 
-	missed = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	missing = palloc0(Max(ncolumns, 1) * sizeof(bool));
 
 	/* then the records */
 	entry = hg_directory_lock(key, false);
@@ -383,10 +383,10 @@ hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 	{
 		generation = hg_chain_generation(chain);
 		if (generation != 0 && hg_resident_file_equal(entry->file, hg_resident_file(rel)))
-			hg_validity_take(valid, entry, generation, bits, nsegments, columns, ncolumns, missed);
+			hg_validity_take(valid, entry, generation, bits, nsegments, columns, ncolumns, missing);
 		hg_directory_unlock(entry);
 	}
-	pfree(missed);
+	pfree(missing);
 	/* an unused set stays until the context is reset: it is registered there */
 	return valid->nblocks > 0 ? valid : NULL;
 }

@@ -365,15 +365,15 @@ hashgraph_resident_drop(PG_FUNCTION_ARGS)
 
 /* Requests all of a table again; returns false if it has no entry. */
 static bool
-hg_sql_resident_want(HgResidentRelation key)
+hg_sql_resident_request(HgResidentRelation key)
 {
 	HgDirectoryEntry *entry = hg_directory_lock(key, true);
 
 	if (entry == NULL)
 		return false;
-	hg_directory_want_columns(entry);
+	hg_directory_request_columns(entry);
 	if (!entry->partitioned)
-		hg_directory_want(entry);
+		hg_directory_queue_segments(entry);
 	hg_directory_unlock(entry);
 	return true;
 }
@@ -386,13 +386,13 @@ hashgraph_resident_refresh(PG_FUNCTION_ARGS)
 	int nkeys;
 
 	hg_list_load();
-	if (!hg_sql_resident_want(hg_resident_relation(rel)))
+	if (!hg_sql_resident_request(hg_resident_relation(rel)))
 		ereport(ERROR, (errcode(ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE),
 						errmsg("\"%s\" is not resident", RelationGetRelationName(rel)),
 						errhint("hashgraph_resident_add() has a table be taken in.")));
 	nkeys = hg_partitions_list(hg_resident_relation(rel), &keys);
 	for (int i = 0; i < nkeys; i++)
-		(void) hg_sql_resident_want(keys[i]);
+		(void) hg_sql_resident_request(keys[i]);
 	relation_close(rel, AccessShareLock);
 	hg_loader_wake();
 	PG_RETURN_VOID();

@@ -134,11 +134,11 @@ static int hg_fault_delay = 0;				   /* ms at most */
 static int hg_fault_eviction_rest = 60 * 1000; /* ms */
 static int hg_fault_forget = 60 * 60 * 1000;   /* ms */
 static bool hg_fault_note_scan = false;
-static bool hg_fault_keep_served = false;
+static bool hg_fault_keep_valid = false;
 static bool hg_fault_alone = false;
 
 /* Whose copies of bits these are. */
-static bool serving = false;
+static bool validating = false;
 static bool joining = false;
 static bool ending = false;
 
@@ -197,7 +197,7 @@ hg_fault_resident_init(void)
 	DefineCustomBoolVariable(
 		"hashgraph.fault_keep_served",
 		"Has a transaction keep what it is served to its end, as a cursor does.", NULL,
-		&hg_fault_keep_served, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
+		&hg_fault_keep_valid, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
 	DefineCustomBoolVariable(
 		"hashgraph.fault_alone", "Has who may prune a block wait with it for itself.", NULL,
 		&hg_fault_alone, false, PGC_USERSET, GUC_NOT_IN_SAMPLE, NULL, NULL, NULL);
@@ -373,11 +373,11 @@ void
 __wrap_hg_map_copy(Relation rel, uint32 first, uint32 n, HgBlockBits *bits)
 {
 	__real_hg_map_copy(rel, first, n, bits);
-	if ((serving && hg_planted == HG_PLANTED_RECORD_FIRST) ||
+	if ((validating && hg_planted == HG_PLANTED_RECORD_FIRST) ||
 		(joining && hg_planted == HG_PLANTED_JOINS_EARLY))
 		memset(bits, 0xff, n * sizeof(HgBlockBits));
-	else if (serving || joining)
-		hg_fault_come_by(serving ? HG_FAULT_POINT_SERVE : HG_FAULT_POINT_RECORD);
+	else if (validating || joining)
+		hg_fault_come_by(validating ? HG_FAULT_POINT_SERVE : HG_FAULT_POINT_RECORD);
 }
 
 /* The columns of a table that can be resident, noted as those of a join's scan; their number. */
@@ -425,7 +425,7 @@ __wrap_hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		columns = scanned;
 	}
 
-	if (hg_fault_keep_served)
+	if (hg_fault_keep_valid)
 	{
 		ResourceOwner owner = CurrentResourceOwner;
 		MemoryContext context = MemoryContextSwitchTo(TopTransactionContext);
@@ -435,9 +435,9 @@ __wrap_hg_validity_find(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 		CurrentResourceOwner = owner;
 		MemoryContextSwitchTo(context);
 	}
-	serving = true;
+	validating = true;
 	valid = __real_hg_validity_find(rel, snapshot, nblocks, columns, ncolumns);
-	serving = false;
+	validating = false;
 	if (hg_planted != HG_PLANTED_RECORD_FIRST || valid == NULL)
 		return valid;
 	hg_fault_come_by(HG_FAULT_POINT_SERVE);

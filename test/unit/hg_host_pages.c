@@ -124,7 +124,7 @@ take_page(Taking *taking, uint64_t page, HgError *error)
 			taking->pages->bad = true;
 		if (row == HG_PAGE_ROW_NO_KEY && counting)
 			taking->taken->null_keys++;
-		if (row != HG_PAGE_ROW_WANTED)
+		if (row != HG_PAGE_ROW_SELECTED)
 			continue;
 		if (!counting)
 			status = add_row(taking, (uint32_t) (first_row + line), &values, error);

@@ -39,7 +39,7 @@ typedef struct SmallJob
 	HgStatus build_status;
 	HgError build_error;
 	uint64_t outer_rows;
-	bool delivered; /* the stream has begun */
+	bool emitted; /* the stream has begun */
 	Copy *copies;
 	HgHostWindow windows[2]; /* by HgSide */
 } SmallJob;
@@ -308,7 +308,7 @@ small_match(HgJob *handle, HgMatchMode mode, HgError *error)
 
 	if (refused(HG_SMALL_MATCH, job->outer_rows))
 		return say_full(error);
-	job->delivered = false;
+	job->emitted = false;
 	return job->engine->match(job->job, mode, error);
 }
 
@@ -317,9 +317,9 @@ small_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	SmallJob *job = job_of(handle);
 
-	if (!job->delivered && refused(HG_SMALL_NEXT, job->outer_rows))
+	if (!job->emitted && refused(HG_SMALL_NEXT, job->outer_rows))
 		return say_full(error);
-	job->delivered = true;
+	job->emitted = true;
 	return hg_host_reduce_gather(&job->reduce, job->engine, job->job, matches, error);
 }
 

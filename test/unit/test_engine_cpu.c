@@ -9,11 +9,11 @@
  */
 #include "hg_tap.h"
 #include "test_engine_suite.h"
-#include "test_settled.h"
+#include "test_finished.h"
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_features.h"
-#include "../../src/engine/hg_settled.h"
+#include "../../src/engine/hg_finished.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -138,7 +138,7 @@ test_collisions(void)
 
 /* One key, one match of each row wanted: no more than a few matches of each row are written. */
 static void
-test_settled_few(void)
+test_finished_few(void)
 {
 	enum
 	{
@@ -166,8 +166,8 @@ test_settled_few(void)
 				run.spec.probe = way % 2 == 0 ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
 			}
 			if (test_run_build(&run, &of.job, &error) == HG_OK)
-				first = test_settled_first(&stream);
-			hg_tap_ok(first >= ROWS && first <= ROWS * HG_SETTLED_FIRST,
+				first = test_finished_first(&stream);
+			hg_tap_ok(first >= ROWS && first <= ROWS * HG_MATCHES_FIRST_PART,
 					  "cpu: of %" PRIu64 " pairs of one key %" PRIu64
 					  " are written where one of each row is wanted, keys of %u bytes, %s",
 					  data.pairs, first, width, names[way]);
@@ -577,7 +577,7 @@ main(void)
 	test_row_order();
 	test_collisions();
 	test_features();
-	test_settled_few();
+	test_finished_few();
 	test_direct_choice(4);
 	test_direct_choice(8);
 	test_direct_memory(false);

@@ -14,7 +14,7 @@
  */
 #include "hg_tap.h"
 #include "test_engine_suite.h"
-#include "test_settled.h"
+#include "test_finished.h"
 
 #include "../../src/engine/hg_shape.h"
 
@@ -23,7 +23,7 @@
 #include <string.h>
 
 /* Streams of so many matches are read by a caller that does not want all of them too. */
-#define SETTLED_PAIRS (1 << 18)
+#define FINISHED_PAIRS (1 << 18)
 
 /* Explain and leave the function with false unless condition holds. */
 #define CHECK(condition, ...)                                                                      \
@@ -370,15 +370,15 @@ check_matching(const TestRun *run, HgJob *job, RunArrays *arrays)
 	HgEngine *engine = run->engine;
 	uint64_t all = 0;
 	uint64_t first = 0;
-	uint64_t delivered;
+	uint64_t emitted;
 	HgJobStats stats;
 	HgError error = {0};
 
 	/* a stream that is left early, so that the next one begins anew */
 	CHECK_STATUS(engine->match(job, HG_MATCH_ALL, &error), &error, "match");
 	CHECK_STATUS(engine->next(job, &arrays->matches, &error), &error, "next");
-	delivered = arrays->matches.count;
-	CHECK((delivered > 0) == (data->pairs > 0), "first chunk of %" PRIu64, delivered);
+	emitted = arrays->matches.count;
+	CHECK((emitted > 0) == (data->pairs > 0), "first chunk of %" PRIu64, emitted);
 
 	if (!check_stream(run, job, HG_MATCH_ALL, arrays))
 		return false;
@@ -390,9 +390,9 @@ check_matching(const TestRun *run, HgJob *job, RunArrays *arrays)
 	CHECK(first == data->first, "%" PRIu64 " counted first, not %" PRIu64, first, data->first);
 
 	engine->stats(job, &stats);
-	delivered += 2 * data->pairs + 2 * data->first;
-	CHECK(stats.matches == delivered, "%" PRIu64 " matches in statistics, not %" PRIu64,
-		  stats.matches, delivered);
+	emitted += 2 * data->pairs + 2 * data->first;
+	CHECK(stats.matches == emitted, "%" PRIu64 " matches in statistics, not %" PRIu64,
+		  stats.matches, emitted);
 	CHECK(data->pairs == 0 || stats.intersections > 0, "no intersections in statistics");
 	CHECK(data->pairs == 0 || (stats.comparisons == 0) == has_no_graphs(&stats),
 		  "%" PRIu64 " comparisons in statistics", stats.comparisons);
@@ -464,12 +464,12 @@ check_no_graphs(const TestRun *run, HgJob *job)
 
 /* The caller may have enough of a row's matches before he has all: of streams that are not long. */
 static bool
-check_settled(const TestRun *run, HgJob *job)
+check_finished(const TestRun *run, HgJob *job)
 {
 	TestJobStream of = {run->engine, job};
 	TestStream stream = test_job_stream(&of, run->data->rows[HG_OUTER], run->capacity);
 
-	return run->data->pairs > SETTLED_PAIRS || test_settled_checked(&stream);
+	return run->data->pairs > FINISHED_PAIRS || test_finished_checked(&stream);
 }
 
 static bool
@@ -482,7 +482,7 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 	run->engine->stats(job, &stats);
 	CHECK(stats.passes > 0, "no ranges");
 	if ((stats.passes == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays) ||
-		!check_settled(run, job))
+		!check_finished(run, job))
 		return false;
 	run->engine->stats(job, &stats);
 	if (has_no_graphs(&stats) && stats.passes == 1)

@@ -9,7 +9,7 @@
  *	test_engine_crowd.c		jobs of many threads at once
  *	test_engine_reduce.c	columns and groups, of engines that have them
  *	test_engine_replica.c	graph replicas, of engines that have them
- *	test_settled.c			a caller that does not need all matches of some rows
+ *	test_finished.c			a caller that does not need all matches of some rows
  *	test_host.c				a host that counts, and that cancels or fails on demand
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -9,7 +9,7 @@
  */
 #include "hg_tap.h"
 #include "test_flat_side.h"
-#include "test_settled.h"
+#include "test_finished.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -505,7 +505,7 @@ test_failures(void)
 }
 
 static HgStatus
-settled_begin(void *arg, HgError *error)
+finished_begin(void *arg, HgError *error)
 {
 	(void) error;
 	hg_flat_rewind(arg);
@@ -513,7 +513,7 @@ settled_begin(void *arg, HgError *error)
 }
 
 static HgStatus
-settled_next(void *arg, HgMatches *matches, HgError *error)
+finished_next(void *arg, HgMatches *matches, HgError *error)
 {
 	return hg_flat_next(arg, HG_MATCH_ALL, matches, error);
 }
@@ -523,7 +523,7 @@ settled_next(void *arg, HgMatches *matches, HgError *error)
  * join, and where the outer graph is searched.
  */
 static void
-test_settled(void)
+test_finished(void)
 {
 	static const struct
 	{
@@ -541,7 +541,7 @@ test_settled(void)
 				const HgHost *host = test_host_plain();
 				TestFlatSide sides[2];
 				HgFlatJoin *join = NULL;
-				TestStream stream = {settled_begin, settled_next, NULL, 0, 0};
+				TestStream stream = {finished_begin, finished_next, NULL, 0, 0};
 				uint64_t first;
 				bool good = true;
 
@@ -561,9 +561,9 @@ test_settled(void)
 				for (int i = 0; i < 4 && good; i++)
 				{
 					stream.capacity = capacities[i];
-					good = test_settled_checked(&stream);
+					good = test_finished_checked(&stream);
 				}
-				first = good ? test_settled_first(&stream) : 0;
+				first = good ? test_finished_first(&stream) : 0;
 				hg_tap_ok(
 					good && (masked || (first >= least && first < least * 64)),
 					"flat: %d matches where one of each row is wanted, %u x %u rows, kind %d%s",
@@ -595,7 +595,7 @@ main(void)
 		test_behind_keys(isa);
 		test_many_parts(isa);
 	}
-	test_settled();
+	test_finished();
 	test_shared();
 	test_failures();
 	return hg_tap_done();

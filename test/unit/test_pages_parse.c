@@ -242,7 +242,7 @@ is_fine(OneRow *one)
 {
 	HgPageValues values;
 
-	return take_one(&small_spec, one, &values) == HG_PAGE_ROW_WANTED && values.key == 77 &&
+	return take_one(&small_spec, one, &values) == HG_PAGE_ROW_SELECTED && values.key == 77 &&
 		   values.columns[0] == 88 && values.nulls == 0;
 }
 
@@ -343,7 +343,7 @@ test_line_pointers(void)
 		store_usual(&one);
 		test_page_set_line(one.guarded.page, 0, state == 1 ? one.offset : 9, state, one.length);
 		hg_tap_ok(take_one(&small_spec, &one, &values) ==
-					  (state == 1 ? HG_PAGE_ROW_WANTED : HG_PAGE_ROW_NONE),
+					  (state == 1 ? HG_PAGE_ROW_SELECTED : HG_PAGE_ROW_NONE),
 				  "state %u of a line pointer, whatever else it says", state);
 		unguard(&one.guarded);
 	}
@@ -354,9 +354,10 @@ test_line_pointers(void)
 	set16(one.guarded.page + 12, 32);
 	set16(one.guarded.page + 14, one.offset);
 	test_page_set_line(one.guarded.page, 1, one.offset, 1, one.length);
-	hg_tap_ok(hg_page_take(&narrow, 1, one.guarded.page, 0, &values) == HG_PAGE_ROW_WANTED &&
+	hg_tap_ok(hg_page_take(&narrow, 1, one.guarded.page, 0, &values) == HG_PAGE_ROW_SELECTED &&
 				  hg_page_take(&narrow, 1, one.guarded.page, 1, &values) == HG_PAGE_ROW_BAD &&
-				  hg_page_take(&small_spec, 1, one.guarded.page, 1, &values) == HG_PAGE_ROW_WANTED,
+				  hg_page_take(&small_spec, 1, one.guarded.page, 1, &values) ==
+					  HG_PAGE_ROW_SELECTED,
 			  "bad: a row that has no number; line pointers may share what they point to");
 	unguard(&one.guarded);
 }
@@ -458,12 +459,12 @@ test_missing(void)
 	OneRow one;
 
 	store_one(&one, values, 3);
-	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_WANTED && found.key == 77 &&
+	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_SELECTED && found.key == 77 &&
 				  found.nulls == 1,
 			  "a column that a row does not have is NULL");
 	spec.attributes[3].stored = 1;
 	spec.attributes[3].missing = 99;
-	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_WANTED && found.nulls == 0 &&
+	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_SELECTED && found.nulls == 0 &&
 				  found.columns[0] == 99,
 			  "or has what was said");
 	unguard(&one.guarded);
@@ -472,7 +473,7 @@ test_missing(void)
 	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_NO_KEY, "a row without a key is none");
 	spec.attributes[2].stored = 1;
 	spec.attributes[2].missing = (uint32_t) -5;
-	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_WANTED && found.key == -5,
+	hg_tap_ok(take_one(&spec, &one, &found) == HG_PAGE_ROW_SELECTED && found.key == -5,
 			  "but for a key that was said, with its sign");
 
 	spec.nquals = 1;
@@ -481,7 +482,7 @@ test_missing(void)
 		{
 			spec.quals[0] =
 				(HgPageQual){.attribute = (uint16_t) attribute, .operation = (uint8_t) operation};
-			hg_tap_ok((take_one(&spec, &one, &found) == HG_PAGE_ROW_WANTED) ==
+			hg_tap_ok((take_one(&spec, &one, &found) == HG_PAGE_ROW_SELECTED) ==
 						  ((operation == HG_PAGE_IS_NULL) == (attribute == 0)),
 					  "attribute %u is%s NULL", attribute,
 					  operation == HG_PAGE_IS_NULL ? "" : " not");
@@ -509,7 +510,7 @@ take_all(const HgPageSpec *spec, uint32_t ncolumns, const unsigned char *page, b
 		const HgPageRow row = hg_page_take(spec, ncolumns, page, line, &values);
 
 		*bad = *bad || row == HG_PAGE_ROW_BAD;
-		rows += row == HG_PAGE_ROW_WANTED;
+		rows += row == HG_PAGE_ROW_SELECTED;
 	}
 	return rows;
 }

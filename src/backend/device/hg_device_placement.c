@@ -159,7 +159,7 @@ hg_device_number(HgDeviceSet among)
 }
 
 HgDeviceSet
-hg_devices_wanted(void)
+hg_devices_request(void)
 {
 	HgDeviceAvailability states[HG_GPU_DEVICES];
 	const int ndevices = hg_device_shared_survey(states);
@@ -178,7 +178,7 @@ hg_devices_wanted(void)
 }
 
 int
-hg_device_wanted_ordinal(void)
+hg_device_requested_ordinal(void)
 {
 	HgDeviceAvailability states[HG_GPU_DEVICES];
 	int ndevices;

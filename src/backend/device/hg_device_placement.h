@@ -46,9 +46,9 @@ extern int hg_device_number_ready(HgDeviceSet among);
  * Returns all devices that are READY and may have this session's jobs. Asks resting ones to start,
  * so that a later call finds them.
  */
-extern HgDeviceSet hg_devices_wanted(void);
+extern HgDeviceSet hg_devices_request(void);
 
 /* Returns the GPU ordinal that a job requests (HgJobSpec.device); -1: any. */
-extern int hg_device_wanted_ordinal(void);
+extern int hg_device_requested_ordinal(void);
 
 #endif /* HG_DEVICE_PLACEMENT_H */

@@ -86,7 +86,7 @@ hg_device_shards_with_room(HgDeviceSet device_set)
 HgDeviceSet
 hg_device_shards_devices(HgError *why)
 {
-	HgDeviceSet left = hg_devices_wanted();
+	HgDeviceSet left = hg_devices_request();
 	HgDeviceSet device_set = 0;
 
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)

@@ -49,7 +49,7 @@ extern void hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes);
 
 /* Returns true if any values are gathered. */
 static inline bool
-hg_gather_is_wanted(const HgGather *gather)
+hg_gather_has_columns(const HgGather *gather)
 {
 	return gather->columns[HG_OUTER] != NULL || gather->columns[HG_INNER] != NULL;
 }

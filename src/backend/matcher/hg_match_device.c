@@ -190,7 +190,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 	if (status != HG_OK || all == NULL)
 		return status;
 	hg_device_timeout_extend(&task->host, all->count);
-	if (!hg_delivered_note(&task->delivered, all->outer, all->inner, all->count))
+	if (!hg_emitted_record(&task->emitted, all->outer, all->inner, all->count))
 		return hg_device_shards_distrust(((HgMatchDevice *) source)->device_set, error);
 	return HG_OK;
 }
@@ -220,7 +220,7 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 
 	/* a job without columns may need less memory */
 	if (why->status == HG_DEVICE_OUT_OF_MEMORY &&
-		(source->reduction != NULL || hg_gather_is_wanted(&source->gather)))
+		(source->reduction != NULL || hg_gather_has_columns(&source->gather)))
 		return hg_match_device_create(task, device->engine, &none, device->alone);
 	/* it was idle when evicted: wait for another turn */
 	if (why->status == HG_EVICTED && device->alone)

@@ -134,18 +134,18 @@ hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches)
 	hg_match_job_reserve(job);
 	all = &job->block->all;
 	all->count =
-		hg_delivered_next_rest(&job->source.task->delivered, all->outer, all->inner, all->capacity);
+		hg_emitted_next_rest(&job->source.task->emitted, all->outer, all->inner, all->capacity);
 	*matches = all;
 	return all->count > 0;
 }
 
 /* HgMatches.settled for the job's row numbers. */
 static bool
-hg_match_job_settled(void *arg, uint32_t outer_row)
+hg_match_job_row_is_finished(void *arg, uint32_t outer_row)
 {
 	const HgMatcherSpec *spec = arg;
 
-	return spec->settled(spec->settled_arg, outer_row + spec->first_row[HG_OUTER]);
+	return spec->is_finished(spec->finished_arg, outer_row + spec->first_row[HG_OUTER]);
 }
 
 /* Fetches one chunk of the engine's stream. */
@@ -158,10 +158,10 @@ hg_match_job_fetch(HgMatchJob *job, HgError *error)
 
 	hg_match_job_reserve(job);
 	hg_match_block_rest(job->block, &source->gather, &chunk);
-	if (source->task->spec.settled != NULL)
+	if (source->task->spec.is_finished != NULL)
 	{
-		chunk.settled = hg_match_job_settled;
-		chunk.settled_arg = &source->task->spec;
+		chunk.is_finished = hg_match_job_row_is_finished;
+		chunk.finished_arg = &source->task->spec;
 	}
 	if (!job->streaming)
 		status = job->engine->match(job->job, source->task->spec.mode, error);
@@ -185,7 +185,7 @@ hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error
 		HgMatches *all = &job->block->all;
 
 		/* the values need not move: a source that continues a stream has no columns */
-		all->count = hg_delivered_filter(&task->delivered, all->outer, all->inner, all->count);
+		all->count = hg_emitted_filter(&task->emitted, all->outer, all->inner, all->count);
 		if (all->count > 0)
 		{
 			*matches = hg_match_source_show(&job->source, job->block);

@@ -311,7 +311,7 @@ hg_replica_engine(HgMatchTask *task, HgDeviceSet *device_set, HgError *error)
 		*device_set = HG_DEVICE_BIT(task->device_no);
 		return hg_device_engine(task->device_no, true);
 	}
-	if ((hg_devices_wanted() & spec->replica_at) != spec->replica_at)
+	if ((hg_devices_request() & spec->replica_at) != spec->replica_at)
 	{
 		hg_error_set(error, HG_NO_REPLICA, NULL, "a device that has a part of a table is missing");
 		return NULL;
@@ -338,12 +338,12 @@ hg_replica_name_device(HgMatchTask *task, HgDeviceSet device_set)
 
 /* Records which device no longer had a replica, and which replica. */
 static void
-hg_replica_note_missed(HgMatchTask *task, HgDeviceSet device_set)
+hg_replica_note_missing(HgMatchTask *task, HgDeviceSet device_set)
 {
 	const int device_no = hg_device_shards_called(device_set);
 	const HgWireClient *client = hg_device_client(device_no);
 
-	task->missed = HG_DEVICE_BIT(device_no);
+	task->missing_on = HG_DEVICE_BIT(device_no);
 	if (client != NULL)
 		task->missing = *hg_wire_client_missing(client);
 }
@@ -393,10 +393,10 @@ hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction, HgReplicaA
 	answer->status = error->status = status;
 	if (status == HG_CANCELLED)
 		return status;
-	task->missed = 0;
+	task->missing_on = 0;
 	/* a device that was not asked has lost nothing */
 	if (status == HG_NO_REPLICA && device_set != 0)
-		hg_replica_note_missed(task, device_set);
+		hg_replica_note_missing(task, device_set);
 	if (status != HG_OK)
 		hg_replica_decline(task, error);
 	/* too many groups are neither a failure nor an answer */

@@ -414,8 +414,8 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 		block->outer = MemoryContextAlloc(task->context, HG_RESIDENT_CHUNK * sizeof(uint32));
 		block->inner = MemoryContextAlloc(task->context, HG_RESIDENT_CHUNK * sizeof(uint32));
 		block->capacity = HG_RESIDENT_CHUNK;
-		block->settled = task->spec.settled;
-		block->settled_arg = task->spec.settled_arg;
+		block->is_finished = task->spec.is_finished;
+		block->finished_arg = task->spec.finished_arg;
 	}
 	INSTR_TIME_SET_CURRENT(start);
 	block->count = 0;

@@ -35,7 +35,7 @@
  * follow. The CPU's source does nothing then.
  *
  * The task, not the source, records which matches have been returned: next skips matches that an
- * earlier source has returned (hg_delivered.h).
+ * earlier source has returned (hg_emitted.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -46,7 +46,7 @@
 
 #include "backend/hg_host.h"
 #include "backend/hg_report.h"
-#include "backend/matcher/hg_delivered.h"
+#include "backend/matcher/hg_emitted.h"
 #include "backend/matcher/hg_matcher_spec.h"
 
 /* The task of a matcher, which its successive sources share. */
@@ -58,10 +58,10 @@ typedef struct HgMatchTask
 	HgKeySet sides[2];
 	HgPgHost host;				   /* of every job */
 	HgPgParticipants participants; /* if spec has participants */
-	HgDelivered delivered;
+	HgEmitted emitted;
 	int device_no;			   /* device that was chosen last (hg_device_placement.h) */
 	HgMatcherReport report;	   /* except what the current source reports */
-	HgDeviceSet missed;		   /* devices that no longer had the replicas that spec names */
+	HgDeviceSet missing_on;	   /* devices that no longer had the replicas that spec names */
 	HgMissingReplicas missing; /* the replicas missing there */
 
 	/* Valid if spec has a table and a device has measured it. */

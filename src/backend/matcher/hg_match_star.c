@@ -64,7 +64,7 @@ hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer)
 	if (status != HG_OK)
 		hg_host_throw(&task->host, status, &error);
 	*answer = (HgStarAnswer){.given = star->answer.given,
-							 .missed = task->missed,
+							 .missing_on = task->missing_on,
 							 .missing = task->missing,
 							 .ambiguous = star->answer.status == HG_NOT_UNIQUE,
 							 .pairs = star->answer.pairs,

@@ -19,7 +19,7 @@
 typedef struct HgStarAnswer
 {
 	bool given;				   /* there is an answer; else the report says why not */
-	HgDeviceSet missed;		   /* the device that no longer had all replicas */
+	HgDeviceSet missing_on;	   /* the device that no longer had all replicas */
 	HgMissingReplicas missing; /* the replicas missing there */
 	bool ambiguous;			   /* a lookup would have found more than one row */
 	uint64 pairs;			   /* number of joined rows */

@@ -82,7 +82,7 @@ hg_matcher_go_on(HgMatcher *matcher, HgStatus status, HgError *why)
 		if (status == HG_OK)
 			status = next->ops->build(next, why);
 	}
-	hg_delivered_resume(&task->delivered);
+	hg_emitted_resume(&task->emitted);
 }
 
 /* Chooses a source and opens it. */
@@ -120,7 +120,7 @@ hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer, const HgKeyS
 	}
 	task->sides[HG_OUTER] = *outer;
 	task->sides[HG_INNER] = *inner;
-	hg_delivered_init(&task->delivered, context, spec, task->sides);
+	hg_emitted_init(&task->emitted, context, spec, task->sides);
 
 	status = hg_matcher_open(matcher, &error);
 	/*
@@ -200,7 +200,7 @@ hg_matcher_rewind(HgMatcher *matcher)
 	HgMatchSource *source = hg_matcher_source(matcher);
 
 	Assert(source->ops->rewind != NULL);
-	hg_delivered_forget(&matcher->task.delivered);
+	hg_emitted_reset(&matcher->task.emitted);
 	source->ops->rewind(source);
 }
 
@@ -329,10 +329,10 @@ hg_matcher_backend(const HgMatcher *matcher)
 }
 
 HgDeviceSet
-hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing)
+hg_matcher_missing_replicas(const HgMatcher *matcher, HgMissingReplicas *missing)
 {
 	*missing = matcher->task.missing;
-	return matcher->task.missed;
+	return matcher->task.missing_on;
 }
 
 uint64

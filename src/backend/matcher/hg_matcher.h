@@ -93,7 +93,8 @@ extern uint64 hg_matcher_matches(const HgMatcher *matcher);
 extern const char *hg_matcher_backend(const HgMatcher *matcher);
 
 /* Returns the devices that no longer had replicas that spec.replica names, and which ones. */
-extern HgDeviceSet hg_matcher_missed(const HgMatcher *matcher, HgMissingReplicas *missing);
+extern HgDeviceSet hg_matcher_missing_replicas(const HgMatcher *matcher,
+											   HgMissingReplicas *missing);
 
 /* Returns the job's peak memory in this process, in bytes without the keys. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);

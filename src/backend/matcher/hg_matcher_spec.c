@@ -60,7 +60,7 @@ hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduc
 	spec->bins = (uint32) hg_bins;
 	if (on_device)
 		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
-	spec->device = hg_device_wanted_ordinal();
+	spec->device = hg_device_requested_ordinal();
 	spec->group = hg_device_group();
 	if (reduction != NULL)
 		hg_reduction_fill_spec(reduction, spec);

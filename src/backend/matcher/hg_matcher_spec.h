@@ -90,8 +90,8 @@ typedef struct HgMatcherSpec
 	 * NULL, or a function that returns true if the caller needs no more matches of an outer row
 	 * (HgMatches.settled). It must not ereport.
 	 */
-	bool (*settled)(void *arg, uint32 outer_row);
-	void *settled_arg;
+	bool (*is_finished)(void *arg, uint32 outer_row);
+	void *finished_arg;
 
 	/*
 	 * 0, or the expected number of outer rows that come after create, in small batches

@@ -345,7 +345,7 @@ hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap)
 
 /* Returns the kind of table for a call, as far as is known of the keys. */
 static HgCpuTableKind
-table_wanted(const HgJob *job, HgMatchMode mode, bool counted)
+table_kind(const HgJob *job, HgMatchMode mode, bool counted)
 {
 	bool once = mode == HG_MATCH_FIRST || !job->direct.repeats;
 
@@ -366,7 +366,7 @@ table_make(HgJob *job, HgMatchMode mode, bool counted, HgError *error)
 	/* a participant without outer rows needs no table; others look up its inner rows */
 	if (job->base.sides[HG_OUTER].rows == 0)
 		return HG_OK;
-	while (status == HG_OK && direct->kind != (kind = table_wanted(job, mode, counted)))
+	while (status == HG_OK && direct->kind != (kind = table_kind(job, mode, counted)))
 	{
 		status = table_create(job, kind, error);
 		if (status == HG_OK)
@@ -428,7 +428,7 @@ hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches, Hg
 		cursor->left -= done;
 		cursor->row += done;
 		/* the caller must check a part of a row's matches */
-		if (matches->settled != NULL && cursor->list_at > 0)
+		if (matches->is_finished != NULL && cursor->list_at > 0)
 			break;
 	}
 	job->base.stats.intersections += tally.lists;

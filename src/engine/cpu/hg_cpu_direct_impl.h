@@ -302,7 +302,7 @@ KERNEL(write_from_lists)(const HgCpuDirectTable *table, const void *from, uint32
 			continue;
 		length = offsets[vertex + 1] - offsets[vertex];
 		tally->lists += length > 0 && *list_at == 0;
-		if (HG_CPU_UNLIKELY(length > HG_SETTLED_FIRST)
+		if (HG_CPU_UNLIKELY(length > HG_MATCHES_FIRST_PART)
 				? !write_part(table->rows + offsets[vertex], length, row + i, list_at, matches)
 				: !write_list(table->rows + offsets[vertex], length, row + i, list_at, matches))
 			return i;

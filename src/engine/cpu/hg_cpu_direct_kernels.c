@@ -15,7 +15,7 @@
 
 #include "../hg_features.h"
 #include "../hg_hash.h"
-#include "../hg_settled.h"
+#include "../hg_finished.h"
 #include "hg_cpu_bits.h"
 
 #ifdef HG_CPU_X86
@@ -71,12 +71,12 @@ write_list(const uint32_t *RESTRICT list, uint32_t length, uint32_t row, uint32_
 	return step == left;
 }
 
-/* The same for a longer list, in parts, as the caller may not need all matches (hg_settled.h). */
+/* The same for a longer list, in parts, as the caller may not need all matches (hg_finished.h). */
 static bool
 write_part(const uint32_t *list, uint32_t length, uint32_t row, uint32_t *at, HgMatches *matches)
 {
 	const size_t capacity = matches->capacity;
-	bool done = hg_matches_settled(matches, row);
+	bool done = hg_matches_row_is_finished(matches, row);
 
 	if (done)
 	{

@@ -25,7 +25,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../hg_settled.h"
+#include "../hg_finished.h"
 #include "hg_cpu_flat_compare.h"
 #include "hg_cpu_flat_find.h"
 
@@ -288,11 +288,11 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 
 	if (!cursor->begun)
 		begin_long(join, probe, list);
-	if (pairs->outer != NULL && pairs->wanted->settled != NULL)
+	if (pairs->outer != NULL && pairs->wanted->is_finished != NULL)
 	{
-		size_t part = hg_settled_part(cursor->written);
+		size_t part = hg_matches_part_size(cursor->written);
 
-		done = hg_matches_settled(pairs->wanted, probe->row);
+		done = hg_matches_row_is_finished(pairs->wanted, probe->row);
 		stop = pairs->room - pairs->count > part ? pairs->count + part : pairs->room;
 	}
 	if (list == NULL && pairs->outer == NULL && probe->at < probe->end)

@@ -24,7 +24,7 @@
  * register, and no branch that could be mispredicted. The result is a number by which the count,
  * or the position in the output, advances. Longer lists branch off: up to HG_CPU_SORTED_LIST they
  * are compared edge by edge, beyond they are sorted and searched. For rows whose lists are not the
- * shortest, the caller can say that it needs no more matches (hg_settled.h).
+ * shortest, the caller can say that it needs no more matches (hg_finished.h).
  *
  * A cursor holds the position of the stream, down to an edge of a list. So a chunk may end
  * anywhere, and only the cursor and the unit's graphs are kept between two chunks.
@@ -37,7 +37,7 @@
 
 #include "../hg_features.h"
 #include "../hg_hash.h"
-#include "../hg_settled.h"
+#include "../hg_finished.h"
 #include "hg_cpu_bits.h"
 #include "hg_cpu_graph.h"
 #include "hg_cpu_participants.h"

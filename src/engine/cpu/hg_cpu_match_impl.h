@@ -315,7 +315,7 @@ HG_CPU_T(write_part)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode mo
 	const size_t before = matches->count;
 	HgStatus status = HG_OK;
 
-	*done = hg_matches_settled(matches, cursor->rows[i]);
+	*done = hg_matches_row_is_finished(matches, cursor->rows[i]);
 	if (*done)
 		return HG_OK;
 	matches->capacity = hg_matches_part_capacity(matches, cursor->written);

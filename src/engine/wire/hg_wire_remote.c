@@ -107,7 +107,7 @@ remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 
 /* Returns the bits of the columns whose values the caller requests. */
 static uint32_t
-wanted_columns(const HgMatches *matches)
+requested_columns(const HgMatches *matches)
 {
 	uint32_t columns = 0;
 
@@ -141,7 +141,7 @@ static HgStatus
 remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	const uint32_t columns = wanted_columns(matches);
+	const uint32_t columns = requested_columns(matches);
 	HgWireMessage message;
 	HgMatches placed;
 	unsigned char *results;

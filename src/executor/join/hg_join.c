@@ -60,7 +60,7 @@
  * RESCANS.  A side that stays the same is cached in memory if there is room, and only those of its
  * rows are joined that the other rows can match: hg_join_rescan.c.
  *
- * BELOW A GATHER all processes may read and join both inputs together: hg_join_together.c has
+ * BELOW A GATHER all processes may read and join both inputs together: hg_join_parallel.c has
  * READ_INNER and READ_OUTER then.
  *
  * MEMORY.  Inputs, spill sets and bits live in the context of HgJoinMemory, a child of the query's
@@ -288,7 +288,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_join_rules_init(rules,
 					   (JoinType) intVal(list_nth(cscan->custom_private, HG_PRIVATE_JOIN_TYPE)),
 					   intVal(list_nth(cscan->custom_private, HG_PRIVATE_INNER_UNIQUE)) != 0);
-	state->together = intVal(list_nth(cscan->custom_private, HG_PRIVATE_TOGETHER));
+	state->parallel_hash = intVal(list_nth(cscan->custom_private, HG_PRIVATE_PARALLEL_HASH));
 	state->read_once = intVal(list_nth(cscan->custom_private, HG_PRIVATE_READ_ONCE));
 	state->dense = intVal(list_nth(cscan->custom_private, HG_PRIVATE_DENSE)) != 0;
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
@@ -520,7 +520,7 @@ hg_join_rescan(CustomScanState *node)
 		if (changed != NULL)
 			UpdateChangedParamSet(input->plan, changed);
 		/* what processes shared is gone with their memory */
-		same[side] = !state->together && input->plan->chgParam == NULL &&
+		same[side] = !state->parallel_hash && input->plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]) &&
 					 (side == HG_INNER || hg_join_may_cache_outer(state));
 		cached[side] =

@@ -42,7 +42,7 @@ typedef enum HgPlanPrivate
 								* custom_scan_tlist; -1: a column */
 	HG_PRIVATE_OPERATORS,	   /* OidList: operators of the hash clauses */
 	HG_PRIVATE_COLLATIONS,	   /* OidList: input collations of the hash clauses */
-	HG_PRIVATE_TOGETHER,	   /* Integer: planned workers if processes share both sides; else 0 */
+	HG_PRIVATE_PARALLEL_HASH,  /* Integer: planned workers if processes share both sides; else 0 */
 	HG_PRIVATE_READ_ONCE,	   /* Integer: HgSide that a single process reads for all; else -1 */
 	HG_PRIVATE_DENSE,		   /* Integer: 1 if the inner keys are known to be dense */
 	HG_PRIVATE_LOOKUP_ROWS,	   /* Integer: the nested loop joins up to this number of outer rows */

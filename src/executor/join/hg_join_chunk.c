@@ -13,7 +13,7 @@
 
 #include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_together.h"
+#include "executor/join/hg_join_parallel.h"
 
 /* If processes share outer rows: the least size of a chunk, and its part of earlier rows. */
 #define HG_SHARED_CHUNK_ROWS 256
@@ -199,7 +199,7 @@ hg_join_start_pass(HgJoinState *state)
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_ordinals(state, HG_INNER),
 						  hg_input_count_ordinals(inner));
 	/* no outer row would be returned: the outer side need not be read */
-	if (hg_join_empty_settles(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
+	if (hg_join_is_empty_without(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
 		(inner->covered == NULL || inner->covered->rows == 0))
 	{
 		hg_join_end_upload(state);
@@ -228,20 +228,20 @@ hg_join_looks_at_outer(const HgJoinState *state)
 	/* cached inner rows cost nothing */
 	if (state->inputs[HG_INNER]->at_end || hg_join_may_yet_cover(state, HG_OUTER))
 		return false;
-	return !hg_join_empty_settles(&state->rules, HG_INNER) ||
+	return !hg_join_is_empty_without(&state->rules, HG_INNER) ||
 		   (!state->reading.outer_found && first_row / inner_rows < inner->total_cost / outer_rows);
 }
 
 /* Returns true if the outer side is known to be empty and so nothing is returned. */
 static bool
-hg_join_outer_settles(HgJoinState *state)
+hg_join_outer_is_empty(HgJoinState *state)
 {
 	HgJoinReading *reading = &state->reading;
 	HgInput *outer = state->inputs[HG_OUTER];
 	instr_time start;
 	bool empty;
 
-	if (!hg_join_empty_settles(&state->rules, HG_OUTER) ||
+	if (!hg_join_is_empty_without(&state->rules, HG_OUTER) ||
 		(!reading->outer_ready && !hg_join_looks_at_outer(state)))
 		return false;
 	/* after the first row was fetched, no rows can be covered */
@@ -285,11 +285,11 @@ hg_join_read_inner(HgJoinState *state)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgJobColumns columns;
 
-	if (state->together && state->participants.shared != NULL)
-		return hg_join_read_together(state);
+	if (state->parallel_hash && state->participants.shared != NULL)
+		return hg_join_parallel_read(state);
 	if (hg_join_counts_few(state))
 		return HG_JOIN_LOOKUP;
-	if (hg_join_outer_settles(state))
+	if (hg_join_outer_is_empty(state))
 		return HG_JOIN_DONE;
 	if (!inner->at_end)
 	{
@@ -442,7 +442,7 @@ hg_join_chunk_rows(const HgJoinState *state)
 	const HgInput *outer = state->inputs[HG_OUTER];
 	uint64 rows = HG_SHARED_CHUNK_ROWS;
 
-	if (state->together || !state->css.ss.ps.plan->parallel_aware || state->rewind ||
+	if (state->parallel_hash || !state->css.ss.ps.plan->parallel_aware || state->rewind ||
 		state->upload != NULL || !hg_join_streams(&state->rules, state->matched))
 		return PG_UINT64_MAX;
 	rows = Max(rows, (outer->rows_read - outer->null_keys) / HG_SHARED_CHUNK_PART);

@@ -65,8 +65,8 @@ static bool
 hg_join_may_cover(const HgJoinState *state)
 {
 	return state->participants.shared == NULL && !IsParallelWorker() && state->upload == NULL &&
-		   (!state->together || state->lookup.loop == NULL) && !hg_join_is_spilled(&state->spill) &&
-		   hg_join_cover_enabled();
+		   (!state->parallel_hash || state->lookup.loop == NULL) &&
+		   !hg_join_is_spilled(&state->spill) && hg_join_cover_enabled();
 }
 
 bool
@@ -118,7 +118,7 @@ static void
 hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 {
 	/* the plan's estimates are per process */
-	double processes = hg_join_processes(state->together);
+	double processes = hg_join_processes(state->parallel_hash);
 
 	*shape = (HgCoverShape){.dense = state->dense,
 							.pairs = state->css.ss.ps.plan->plan_rows * processes,
@@ -159,7 +159,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 		shape->has_replica[HG_INNER])
 		shape->answered = hg_join_has_replica_columns(state);
 	shape->inner_room = hg_join_inner_room(state) * processes;
-	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->together > 0);
+	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->parallel_hash > 0);
 }
 
 /* Returns true if a device is asked about the pairs of both sides' covered rows. */
@@ -298,7 +298,7 @@ hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
 
 /* Returns true if only delta rows of all processes go to disk when they do not fit. */
 static bool
-hg_join_stays_covered_together(const HgJoinState *state)
+hg_join_stays_covered_parallel(const HgJoinState *state)
 {
 	const bool fixed[2] = {true, true};
 	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL,
@@ -309,7 +309,7 @@ hg_join_stays_covered_together(const HgJoinState *state)
 }
 
 void
-hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
+hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 {
 	bool cover[2];
 
@@ -321,7 +321,7 @@ hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
 		if (state->inputs[side]->covered != NULL)
 			hg_input_uncover(state->inputs[side]);
 	}
-	if (!state->together)
+	if (!state->parallel_hash)
 		return;
 	hg_join_expect_covered(state, cover);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -333,7 +333,7 @@ hg_join_cover_together(HgJoinState *state, HgJoinShared *shared)
 	}
 	shared->covers = hg_join_has_covered(state);
 	shared->at_once = hg_join_asks_device(state);
-	shared->stays_covered = hg_join_stays_covered_together(state);
+	shared->stays_covered = hg_join_stays_covered_parallel(state);
 	/* what it guards lies in the cache's shared memory */
 	if (shared->covers)
 		LWLockInitialize(&shared->cover_lock, hg_resident_tranche());

@@ -53,11 +53,11 @@ extern void hg_join_cover(HgJoinState *state, HgSide side);
 
 /*
  * For processes below a Gather that read both sides together.  The leader calls
- * hg_join_cover_together() before workers start, which covers rows for all processes and holds
+ * hg_join_cover_parallel() before workers start, which covers rows for all processes and holds
  * them, and hg_join_cover_again() before each further execution.  A worker calls
  * hg_join_attach_covered() when it starts, to use the leader's covered rows.
  */
-extern void hg_join_cover_together(HgJoinState *state, HgJoinShared *shared);
+extern void hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared);
 extern void hg_join_cover_again(HgJoinState *state);
 extern void hg_join_attach_covered(HgJoinState *state);
 

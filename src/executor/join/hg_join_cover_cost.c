@@ -91,10 +91,10 @@ hg_cover_look_up_ns(double delta, double covered, double pairs, bool spills)
 }
 
 bool
-hg_join_spills_apart(JoinType join_type, bool together)
+hg_join_spills_apart(JoinType join_type, bool parallel_hash)
 {
 	/* no process alone would know which covered rows have found a match */
-	return !together || join_type == JOIN_INNER;
+	return !parallel_hash || join_type == JOIN_INNER;
 }
 
 double
@@ -130,9 +130,9 @@ hg_cover_star_ns(int njoins, double edges)
 }
 
 bool
-hg_cover_asks_star(int njoins, double facts, double edges)
+hg_cover_asks_star(int njoins, double fact_rows, double edges)
 {
-	return hg_force || hg_cover_star_ns(njoins, edges) < facts * HG_COVER_STREAM_NS * njoins;
+	return hg_force || hg_cover_star_ns(njoins, edges) < fact_rows * HG_COVER_STREAM_NS * njoins;
 }
 
 double

@@ -36,7 +36,7 @@ typedef struct HgCoverShape
  * Returns true if a join can put its delta rows on disk and leave covered rows as they are.
  * together: processes share both sides.
  */
-extern bool hg_join_spills_apart(JoinType join_type, bool together);
+extern bool hg_join_spills_apart(JoinType join_type, bool parallel_hash);
 
 /*
  * Returns the number of processes that share the work of workers, counting the leader as core
@@ -53,7 +53,7 @@ extern bool hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2])
  * when the fact relation has facts rows.
  */
 extern double hg_cover_star_ns(int njoins, double edges);
-extern bool hg_cover_asks_star(int njoins, double facts, double edges);
+extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);
 
 /* Returns the nanoseconds that a join takes if the sides in cover[] are covered. */
 extern double hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2]);

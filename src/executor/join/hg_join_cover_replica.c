@@ -186,18 +186,18 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 }
 
 void
-hg_join_note_missed(const HgJoinState *state)
+hg_join_report_missing(const HgJoinState *state)
 {
 	HgMissingReplicas missing;
-	const HgDeviceSet missed = hg_matcher_missed(state->matching.matcher, &missing);
+	const HgDeviceSet missing_on = hg_matcher_missing_replicas(state->matching.matcher, &missing);
 
-	if (missed == 0)
+	if (missing_on == 0)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->covered != NULL)
-			hg_resident_graph_missed(hg_join_covered_graph(state, (HgSide) side),
-									 state->cover.replica[side].partitions != NULL, missed,
-									 &missing);
+			hg_resident_graph_set_missing(hg_join_covered_graph(state, (HgSide) side),
+										  state->cover.replica[side].partitions != NULL, missing_on,
+										  &missing);
 	/* loading one replica may have evicted the other */
 	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
 		hg_join_report_demand(state);
@@ -212,5 +212,5 @@ hg_join_wake_partitions(const HgJoinState *state)
 		is_partitioned |=
 			hg_resident_graph_is_partitioned(hg_join_covered_graph(state, (HgSide) side));
 	if (is_partitioned && hg_backend != HG_BACKEND_CPU)
-		(void) hg_devices_wanted();
+		(void) hg_devices_request();
 }

@@ -28,7 +28,7 @@ extern void hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec);
 extern bool hg_join_has_replica_columns(const HgJoinState *state);
 
 /* Records which replicas a device reported missing when the matcher asked it. */
-extern void hg_join_note_missed(const HgJoinState *state);
+extern void hg_join_report_missing(const HgJoinState *state);
 
 /*
  * Asks idle devices to start, for later joins, if the graph of a side is partitioned and no device

@@ -70,7 +70,7 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 static inline bool
 hg_join_match_counts(const HgJoinState *state, uint32 outer_row, uint32 inner_row)
 {
-	return !hg_join_is_settled(state, outer_row) &&
+	return !hg_join_row_is_finished(state, outer_row) &&
 		   !(state->matched[HG_INNER].once && hg_join_is_matched(state, HG_INNER, inner_row));
 }
 
@@ -208,10 +208,10 @@ hg_join_filter_qual(HgJoinState *state, const HgMatchRows *matches)
 
 /* Returns true if all matches are of one outer row that may have no more. */
 static inline bool
-hg_join_are_settled(const HgJoinState *state, const HgMatchRows *matches)
+hg_join_rows_are_finished(const HgJoinState *state, const HgMatchRows *matches)
 {
 	return matches->outer[0] == matches->outer[matches->count - 1] &&
-		   hg_join_is_settled(state, matches->outer[0]);
+		   hg_join_row_is_finished(state, matches->outer[0]);
 }
 
 bool
@@ -228,7 +228,7 @@ hg_join_fill_matches(HgJoinState *state)
 	while (hg_join_take_matches(state, &matches))
 	{
 		/* an engine may return them */
-		if (rules->join_qual != NULL && hg_join_are_settled(state, &matches))
+		if (rules->join_qual != NULL && hg_join_rows_are_finished(state, &matches))
 			continue;
 		if (filter || filter_early)
 			hg_join_filter_counted(state, &matches, filter);

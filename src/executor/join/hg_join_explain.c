@@ -144,10 +144,10 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
 	ExplainPropertyUInteger("Matches", NULL, job->matches, es);
-	if (state->at_once.tables > 0)
-		ExplainPropertyInteger("Tables Joined at Once", NULL, state->at_once.tables, es);
-	if (state->at_once.why_not != NULL)
-		ExplainPropertyText("Tables Not Joined at Once", state->at_once.why_not, es);
+	if (state->multiway.tables > 0)
+		ExplainPropertyInteger("Tables Joined at Once", NULL, state->multiway.tables, es);
+	if (state->multiway.why_not != NULL)
+		ExplainPropertyText("Tables Not Joined at Once", state->multiway.why_not, es);
 	if (record->report.gathered > 0)
 		ExplainPropertyUInteger("Columns Gathered on Device", NULL, record->report.gathered, es);
 	if (record->report.filters > 0)
@@ -206,7 +206,8 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 	HgMatcherEstimate estimate;
 	uint64 rows[2];
 
-	if (!es->costs || state->together || hg_backend != HG_BACKEND_AUTO || !hg_device_costs(&costs))
+	if (!es->costs || state->parallel_hash || hg_backend != HG_BACKEND_AUTO ||
+		!hg_device_costs(&costs))
 		return;
 	/* the plan may expect more rows than there are row numbers */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -112,7 +112,7 @@ hg_join_lookup_init(HgJoinState *state)
 	lookup->most_rows = lookup->planned_rows;
 	lookup->at_once = intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_AT_ONCE)) != 0;
 	lookup->chunk_rows = HG_LOOKUP_CHUNK_ROWS;
-	if (!state->together)
+	if (!state->parallel_hash)
 		hg_lookup_init_counting(lookup,
 								intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_MATCHES)));
 	hg_join_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);

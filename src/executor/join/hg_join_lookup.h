@@ -17,7 +17,7 @@
  * Processes that count together take no sample.
  *
  * BELOW A GATHER, processes that would hash the inner side together count their outer rows
- * together and decide as one (hg_join_together.c).  If each process would hash all of the inner
+ * together and decide as one (hg_join_parallel.c).  If each process would hash all of the inner
  * side, it counts its own rows, because they decide about its own hashing.
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -44,9 +44,9 @@ hg_join_room(const HgJoinState *state, const HgParticipantsSpec *participants)
 
 /* HgMatcherSpec.settled */
 static bool
-hg_join_outer_settled(void *arg, uint32 outer_row)
+hg_join_outer_is_finished(void *arg, uint32 outer_row)
 {
-	return hg_join_is_settled(arg, outer_row);
+	return hg_join_row_is_finished(arg, outer_row);
 }
 
 bool
@@ -87,8 +87,8 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	/* without a qual HG_MATCH_FIRST suffices */
 	if (state->rules.single_match && state->rules.join_qual != NULL)
 	{
-		spec->settled = hg_join_outer_settled;
-		spec->settled_arg = state;
+		spec->is_finished = hg_join_outer_is_finished;
+		spec->finished_arg = state;
 	}
 	spec->small = state->css.ss.ps.state->es_epq_active != NULL;
 	spec->counted = !hg_join_streams(&state->rules, state->matched);
@@ -128,7 +128,7 @@ hg_join_start_output(HgJoinState *state)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_COUNT);
 		state->output.empty_left = hg_join_count(state);
-		hg_join_note_missed(state);
+		hg_join_report_missing(state);
 		hg_join_charge_job(&state->matching);
 		return HG_JOIN_COUNT;
 	}
@@ -140,7 +140,7 @@ hg_join_reduce_matches(HgJoinState *state)
 {
 	bool all = hg_join_reduce(state->reduction, state->matching.matcher);
 
-	hg_join_note_missed(state);
+	hg_join_report_missing(state);
 	return all ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
 }
 

@@ -11,7 +11,7 @@
  * Until the answer no row is returned.  So after a failure both tables are read again from their
  * start, with the same snapshot and parameters, as if there were no device.
  *
- * BELOW A GATHER the processes that read both sides together (hg_join_together.c) first send the
+ * BELOW A GATHER the processes that read both sides together (hg_join_parallel.c) first send the
  * pages together, each those that the parallel scans hand out to it:
  *
  *	sending		Each process opens the same job, and sends pages until there are no more.  If it
@@ -85,7 +85,7 @@ hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
 	if (!state->rules.rows_wanted)
 		return true;
 	if (hg_join_planned_reduction(state->reduction) != NULL)
-		*reduction = hg_join_wanted_reduction(state->reduction);
+		*reduction = hg_join_requested_reduction(state->reduction);
 	return *reduction != NULL;
 }
 
@@ -105,7 +105,7 @@ hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgS
 
 /* Prepares the page sources of both sides; returns false if a side cannot send pages. */
 static bool
-hg_join_init_page_sources(HgJoinState *state, bool together, HgPagesTry *try)
+hg_join_init_page_sources(HgJoinState *state, bool parallel_hash, HgPagesTry *try)
 {
 	if (!hg_join_find_groups(state, &try->reduction))
 		return false;
@@ -114,7 +114,7 @@ hg_join_init_page_sources(HgJoinState *state, bool together, HgPagesTry *try)
 		int columns[HG_MAX_COLUMNS];
 		const int ncolumns = hg_join_page_columns(state, try->reduction, (HgSide) side, columns);
 
-		if (!hg_input_init_page_source(state->inputs[side], together, ncolumns, columns,
+		if (!hg_input_init_page_source(state->inputs[side], parallel_hash, ncolumns, columns,
 									   &try->sources[side]))
 			return false;
 	}
@@ -292,8 +292,8 @@ bool
 hg_join_ask_pages(HgJoinState *state)
 {
 	state->pages.uploaded = false;
-	if (state->participants.shared != NULL || state->together || !hg_join_is_for_pages(state) ||
-		hg_join_expects_covered(state))
+	if (state->participants.shared != NULL || state->parallel_hash ||
+		!hg_join_is_for_pages(state) || hg_join_expects_covered(state))
 		return false;
 	/* unless hg_join_ask() succeeds */
 	state->pages.declined = true;
@@ -319,8 +319,8 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 		shared->expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
 	}
-	shared->wanted =
-		state->together && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
+	shared->planned =
+		state->parallel_hash && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
 		hg_join_reads_at_once(state) && hg_join_init_page_sources(state, true, &try) &&
 		hg_join_pages_pay(state, &try, processes, shared->expected_rows, &shared->cpu_ms);
 }
@@ -336,7 +336,7 @@ hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 		pg_atomic_write_u64(&shared->uploaded_rows[side], 0);
 	shared->answered = false;
 	shared->failure[0] = '\0';
-	return shared->wanted && !state->pages.declined;
+	return shared->planned && !state->pages.declined;
 }
 
 /* Records that this process has failed, before it arrives. */
@@ -359,7 +359,7 @@ hg_join_pages_arrive(HgJoinState *state)
 
 /* Opens the job and sends this process's pages, if it can. */
 static void
-hg_join_send_together(HgJoinState *state, HgPagesTry *try)
+hg_join_send_pages_parallel(HgJoinState *state, HgPagesTry *try)
 {
 	HgJoinShared *shared = state->participants.shared;
 	HgPageJobSpec spec = {.participants_id = shared->device.pages_job,
@@ -384,7 +384,7 @@ hg_join_send_together(HgJoinState *state, HgPagesTry *try)
  * this process has asked.
  */
 static bool
-hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 uploaded_rows[2])
+hg_join_answer_pages_parallel(HgJoinState *state, HgPagesTry *try, uint64 uploaded_rows[2])
 {
 	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	uint32 none = 0;
@@ -409,8 +409,8 @@ hg_join_answer_together(HgJoinState *state, HgPagesTry *try, uint64 uploaded_row
 
 /* Takes the outcome, which all processes know now.  Returns true if all rows are joined. */
 static bool
-hg_join_know_together(HgJoinState *state, HgPagesTry *try, bool asked,
-					  const uint64 uploaded_rows[2])
+hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
+								const uint64 uploaded_rows[2])
 {
 	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	const bool answered = shared->answered && pg_atomic_read_u32(&shared->failed) == 0;
@@ -454,15 +454,15 @@ hg_join_ask_participants(HgJoinState *state)
 
 	if (state->pages.phase == HG_PAGES_SENDING)
 	{
-		hg_join_send_together(state, &try);
+		hg_join_send_pages_parallel(state, &try);
 		hg_join_pages_arrive(state);
 	}
 	if (state->pages.phase <= HG_PAGES_ASKING)
 	{
-		asked = hg_join_answer_together(state, &try, uploaded_rows);
+		asked = hg_join_answer_pages_parallel(state, &try, uploaded_rows);
 		hg_join_pages_arrive(state);
 	}
-	answered = hg_join_know_together(state, &try, asked, uploaded_rows);
+	answered = hg_join_conclude_pages_parallel(state, &try, asked, uploaded_rows);
 	if (try.job != NULL)
 		hg_page_job_destroy(try.job);
 	if (!answered)
@@ -471,7 +471,7 @@ hg_join_ask_participants(HgJoinState *state)
 }
 
 bool
-hg_join_ask_pages_together(HgJoinState *state, int *phase)
+hg_join_ask_pages_parallel(HgJoinState *state, int *phase)
 {
 	state->pages.uploaded = false;
 	if (state->participants.shared->device.pages_job == 0)

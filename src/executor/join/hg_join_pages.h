@@ -30,7 +30,7 @@ typedef struct HgJoinPages
 /* What processes that send pages together share, in the join's shared memory. */
 typedef struct HgJoinPagesShared
 {
-	bool wanted;			 /* pages are sent in each execution; set by the leader */
+	bool planned;			 /* pages are sent in each execution; set by the leader */
 	uint64 expected_rows[2]; /* by HgSide: expected rows of all processes; set by the leader */
 	double cpu_ms;			 /* expected time of the join on the CPU; set by the leader */
 	pg_atomic_uint64 uploaded_rows[2]; /* by HgSide: rows in pages sent; added before arriving */
@@ -59,9 +59,9 @@ extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *sha
 
 /*
  * As hg_join_ask_pages(), together with the other participants.  This process has attached to
- * their barrier in *phase, which becomes the phase of what follows (hg_join_together.c).  If it
+ * their barrier in *phase, which becomes the phase of what follows (hg_join_parallel.c).  If it
  * returns true, this process has the rows of all, or none.
  */
-extern bool hg_join_ask_pages_together(HgJoinState *state, int *phase);
+extern bool hg_join_ask_pages_parallel(HgJoinState *state, int *phase);
 
 #endif /* HG_JOIN_PAGES_H */

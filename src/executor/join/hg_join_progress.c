@@ -206,7 +206,7 @@ hg_join_show(HgJoinState *state)
 		hg_progress_report(&progress->shown);
 		return;
 	}
-	if (!hg_progress_is_wanted())
+	if (!hg_progress_is_enabled())
 		return;
 	strlcpy(join.join_type, progress->record.join_type, sizeof(join.join_type));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -39,7 +39,7 @@
 struct HgJoinReduction
 {
 	const HgReducer *reducer;
-	HgReduction wanted; /* the reducer's spec over columns of the two sides */
+	HgReduction requested; /* the reducer's spec over columns of the two sides */
 	HgUploadColumns sides[2];
 	bool of_tree;						/* an outer join: only a multi-way join makes groups */
 	bool mixed;							/* an expression uses columns of both sides */
@@ -56,7 +56,7 @@ struct HgJoinReduction
  */
 static bool
 hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_suffices,
-					  bool numeric, HgReduceColumn *wanted)
+					  bool numeric, HgReduceColumn *requested)
 {
 	for (int s = HG_OUTER; s <= HG_INNER; s++)
 	{
@@ -68,19 +68,19 @@ hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_su
 			stored++;
 		if (stored == side->input->ncolumns)
 			continue;
-		wanted->side = (uint32) s;
+		requested->side = (uint32) s;
 		if (hg_join_can_upload_values(side->input, stored))
 			width = (uint8) side->input->rows->columns[stored].attlen;
 		else if (numeric || code_suffices)
 		{
 			width = numeric ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
-			wanted->is_signed = numeric ? 1 : 0;
+			requested->is_signed = numeric ? 1 : 0;
 			reduction->replicas_only = true;
 		}
 		else
 			return false;
-		return hg_join_add_column(side, &reduction->wanted.columns[s], stored, width,
-								  &wanted->column);
+		return hg_join_add_column(side, &reduction->requested.columns[s], stored, width,
+								  &requested->column);
 	}
 	return false;
 }
@@ -100,7 +100,7 @@ hg_join_reduce_operand(HgJoinReduction *reduction, int column, int column_index)
  */
 static bool
 hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int *column_indexes,
-						  HgReduceColumn *wanted)
+						  HgReduceColumn *requested)
 {
 	Bitmapset *columns = reduction->reducer->columns(reduction->reducer->arg, expression);
 	const int first = bms_next_member(columns, -1);
@@ -117,12 +117,12 @@ hg_join_reduce_expression(HgJoinReduction *reduction, int expression, const int 
 	}
 	bms_free(columns);
 	side = (HgSide) reduction->operands[first].side;
-	set = &reduction->wanted.columns[side];
-	wanted->side = (uint32) side;
+	set = &reduction->requested.columns[side];
+	requested->side = (uint32) side;
 	reduction->replicas_only = true;
-	for (wanted->column = 0; wanted->column < set->ncolumns; wanted->column++)
-		if (reduction->sides[side].columns[wanted->column] == HG_UPLOAD_COMPUTED &&
-			reduction->expressions[side][wanted->column] == expression)
+	for (requested->column = 0; requested->column < set->ncolumns; requested->column++)
+		if (reduction->sides[side].columns[requested->column] == HG_UPLOAD_COMPUTED &&
+			reduction->expressions[side][requested->column] == expression)
 			return true;
 	if (set->ncolumns == HG_MAX_COLUMNS)
 		return false;
@@ -137,7 +137,7 @@ static bool
 hg_join_reduce_columns(HgJoinReduction *reduction, const int *column_indexes)
 {
 	const HgReducer *reducer = reduction->reducer;
-	HgReduceSpec *spec = &reduction->wanted.spec;
+	HgReduceSpec *spec = &reduction->requested.spec;
 
 	for (uint32 i = 0; i < spec->nkeys; i++)
 		if (!hg_join_reduce_column(reduction, column_indexes[spec->keys[i].column], true,
@@ -176,11 +176,11 @@ hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 	reduction = palloc0(sizeof(HgJoinReduction));
 	reduction->reducer = reducer;
 	reduction->of_tree = of_tree;
-	reduction->wanted.spec = reducer->spec;
+	reduction->requested.spec = reducer->spec;
 	reduction->operands = palloc0(Max(reducer->ncolumns, 1) * sizeof(HgReduceColumn));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_join_init_upload_columns(inputs[side], &reduction->sides[side],
-									&reduction->wanted.columns[side]);
+									&reduction->requested.columns[side]);
 	if (hg_join_reduce_columns(reduction, column_indexes))
 		return reduction;
 	pfree(reduction->operands);
@@ -203,21 +203,21 @@ hg_join_reduction_is_mixed(const HgJoinReduction *reduction)
 const HgReduction *
 hg_join_planned_reduction(const HgJoinReduction *reduction)
 {
-	return hg_join_reduces_matches(reduction) && !reduction->replicas_only ? &reduction->wanted
+	return hg_join_reduces_matches(reduction) && !reduction->replicas_only ? &reduction->requested
 																		   : NULL;
 }
 
 const HgReduction *
-hg_join_wanted_reduction(HgJoinReduction *reduction)
+hg_join_requested_reduction(HgJoinReduction *reduction)
 {
-	HgReduceSpec *spec = &reduction->wanted.spec;
+	HgReduceSpec *spec = &reduction->requested.spec;
 	uint64 more = 0;
 
 	/* groups of several devices are here once more while they are merged (engine/hg_sharded.h) */
 	if (hg_device_shards_is_possible())
 		more = hg_reduce_words(spec) * sizeof(uint64);
 	spec->max_groups = reduction->reducer->room(reduction->reducer->arg, more);
-	return reduction->wanted.spec.max_groups > 0 ? &reduction->wanted : NULL;
+	return reduction->requested.spec.max_groups > 0 ? &reduction->requested : NULL;
 }
 
 const HgReduction *
@@ -230,13 +230,13 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
 									 reduction->sides[HG_INNER].input->covered == NULL))
 		return NULL;
-	return hg_join_wanted_reduction(reduction);
+	return hg_join_requested_reduction(reduction);
 }
 
 const HgColumnSet *
 hg_join_reduction_columns(const HgJoinReduction *reduction, HgSide side)
 {
-	return &reduction->wanted.columns[side];
+	return &reduction->requested.columns[side];
 }
 
 int
@@ -253,7 +253,7 @@ hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 {
 	const HgCovered *covered = reduction->sides[side].input->covered;
 
-	for (uint32 column = 0; column < reduction->wanted.columns[side].ncolumns; column++)
+	for (uint32 column = 0; column < reduction->requested.columns[side].ncolumns; column++)
 		if (reduction->sides[side].columns[column] != HG_UPLOAD_COMPUTED)
 			numbers[column] =
 				covered->columns[hg_join_reduction_column(reduction, side, column)].column.number;
@@ -392,7 +392,7 @@ hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher)
 
 	if (reduction == NULL || !hg_matcher_reduce(matcher, &groups))
 		return false;
-	hg_join_hand_up(reduction, &reduction->wanted.spec, &reduction->codes, &groups);
+	hg_join_hand_up(reduction, &reduction->requested.spec, &reduction->codes, &groups);
 	return !groups.partial;
 }
 

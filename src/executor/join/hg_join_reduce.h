@@ -104,7 +104,7 @@ extern const HgColumnSet *hg_join_reduction_columns(const HgJoinReduction *reduc
  * Returns the reduction of all rows, wherever they come from, with max_groups as of now; NULL if
  * no group can be handed up now.
  */
-extern const HgReduction *hg_join_wanted_reduction(HgJoinReduction *reduction);
+extern const HgReduction *hg_join_requested_reduction(HgJoinReduction *reduction);
 
 /* Returns the index in the side's batches of a column of the reduction. */
 extern int hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 column);

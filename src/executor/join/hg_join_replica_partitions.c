@@ -52,11 +52,11 @@ void
 hg_replica_report_demand(HgPinnedGraph *const graphs[2], uint64 columns)
 {
 	/* the smaller graph is partitioned with the larger, or too small to matter */
-	const HgGraphNeeds needs = {.partitioning = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
-												hg_resident_graph_least_bytes(graphs[HG_INNER]) +
-												columns};
+	const HgGraphDemand demand = {.partitioning = hg_resident_graph_least_bytes(graphs[HG_OUTER]) +
+												  hg_resident_graph_least_bytes(graphs[HG_INNER]) +
+												  columns};
 
-	hg_resident_graph_report_demand(graphs[hg_replica_larger(graphs)], &needs);
+	hg_resident_graph_report_demand(graphs[hg_replica_larger(graphs)], &demand);
 }
 
 void

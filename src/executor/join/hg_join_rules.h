@@ -71,7 +71,7 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
  * so that the other side need not be read.
  */
 static inline bool
-hg_join_empty_settles(const HgJoinRules *rules, HgSide side)
+hg_join_is_empty_without(const HgJoinRules *rules, HgSide side)
 {
 	return !rules->preserved[hg_other_side(side)];
 }

@@ -6,7 +6,7 @@
  * There are two kinds of partial paths.  If the inner side is small, each process reads all of it,
  * and joins it with the outer rows that the outer child gives that process, a few at a time.  Then
  * processes share only statistics.  Otherwise all processes read and join both sides together
- * (hg_join_together.c); if the child of a side cannot be shared out, one process reads it.
+ * (hg_join_parallel.c); if the child of a side cannot be shared out, one process reads it.
  *
  * A worker stores its record when it is shut down.  The leader collects the records before the
  * workers of a further execution start and before the memory is freed, whichever comes first.
@@ -47,7 +47,7 @@ static void
 hg_join_forget_shared(HgJoinState *state)
 {
 	hg_join_enter(&state->progress, HG_JOIN_DONE);
-	if (!state->together)
+	if (!state->parallel_hash)
 		return;
 	hg_join_leave(&state->participants, false);
 	hg_join_end_upload(state);
@@ -96,7 +96,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	if (hg_join_pages_reset(state, &shared->pages))
 		hg_device_participants_init_pages(&shared->device);
 	/* an adaptive join sends no keys */
-	else if (state->together && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
+	else if (state->parallel_hash && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
 			 hg_join_may_upload(state, shared->nprocesses, &columns))
 		hg_device_participants_init_upload(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
@@ -173,7 +173,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
 			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
-	hg_join_cover_together(state, shared);
+	hg_join_cover_parallel(state, shared);
 	hg_join_pages_expect(state, &shared->pages, shared->nprocesses);
 	hg_join_shared_reset(state, shared);
 	shared->segment = dsm_segment_handle(pcxt->seg);

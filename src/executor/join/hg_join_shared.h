@@ -33,7 +33,7 @@ typedef struct HgJoinShared
 {
 	int nprocesses;		/* maximal number of processes, leader included */
 	dsm_handle segment; /* the segment that this lies in */
-	Barrier barrier;	/* phases: see hg_join_together.c */
+	Barrier barrier;	/* phases: see hg_join_parallel.c */
 	HgParticipantsState participants;
 	HgDeviceParticipantsShared device;
 	HgJoinPagesShared pages;		 /* sent before anything is read */
@@ -59,7 +59,7 @@ typedef struct HgJoinShared
 	HgJoinRecord records[FLEXIBLE_ARRAY_MEMBER]; /* by process; processes is 0 if it did nothing */
 } HgJoinShared;
 
-/* This process among the participants (hg_join_together.c).  All zeros: there are no others. */
+/* This process among the participants (hg_join_parallel.c).  All zeros: there are no others. */
 typedef struct HgJoinParticipants
 {
 	HgJoinShared *shared; /* NULL: no other processes */

@@ -61,7 +61,7 @@ hg_join_planned_rows(const HgJoinState *state, HgSide side)
 {
 	double rows = state->inputs[side]->plan->plan->plan_rows;
 
-	return state->read_once == (int) side ? rows / hg_join_processes(state->together) : rows;
+	return state->read_once == (int) side ? rows / hg_join_processes(state->parallel_hash) : rows;
 }
 
 double
@@ -76,7 +76,7 @@ hg_join_planned_bytes(const HgJoinState *state)
 		bytes += hg_join_planned_rows(state, (HgSide) side) *
 				 hg_input_row_bytes(input->keys.encoder->width, input->plan->plan->plan_width);
 	}
-	return bytes * hg_join_processes(state->together);
+	return bytes * hg_join_processes(state->parallel_hash);
 }
 
 /* Returns the bytes of a row of an input, by the plan. */

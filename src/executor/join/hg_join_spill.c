@@ -114,9 +114,9 @@ hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules, const bool cove
 			continue;
 		}
 		if ((outer->rows[partition] > 0 || covered[HG_OUTER] ||
-			 !hg_join_empty_settles(rules, HG_OUTER)) &&
+			 !hg_join_is_empty_without(rules, HG_OUTER)) &&
 			(inner->rows[partition] > 0 || covered[HG_INNER] ||
-			 !hg_join_empty_settles(rules, HG_INNER)) &&
+			 !hg_join_is_empty_without(rules, HG_INNER)) &&
 			(outer->rows[partition] > 0 || inner->rows[partition] > 0))
 			return partitions;
 	}

@@ -13,7 +13,7 @@
  *
  * Delta rows of the fact relation go through the joins of the tree as if there were no other fact
  * rows.  So do its stale probes, which may match changed rows of other tables
- * (hg_join_star_touched.c).
+ * (hg_join_star_stale.c).
  *
  * A table that is looked up must have at most one row for each value, which is not known for
  * certain here.  If a device finds several, it says so, and the fact relation's graph remembers
@@ -38,7 +38,7 @@
 #include "executor/join/hg_join_star.h"
 #include "executor/join/hg_join_star_columns.h"
 #include "executor/join/hg_join_star_state.h"
-#include "executor/join/hg_join_star_touched.h"
+#include "executor/join/hg_join_star_stale.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -110,10 +110,10 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		replicas += hg_graph_extent_is_of_stars(&extent);
 		edges += extent.rows;
 		if (extent.rows > most)
-			star->graphs.facts = t;
+			star->graphs.fact = t;
 		most = Max(most, extent.rows);
 	}
-	if (replicas == 0 || !hg_star_has_sides(&star->tree, star->graphs.facts) ||
+	if (replicas == 0 || !hg_star_has_sides(&star->tree, star->graphs.fact) ||
 		!hg_cover_asks_star(star->tree.njoins, most, edges))
 		return false;
 	if (covered <= star->tree.njoins)
@@ -155,10 +155,10 @@ hg_star_cover(HgJoinState *state, HgJoinStar *star)
 
 	INSTR_TIME_SET_CURRENT(start);
 	for (int t = 0; t <= star->tree.njoins && covered; t++)
-		if (t != star->graphs.facts)
+		if (t != star->graphs.fact)
 			covered = hg_input_cover(star->tree.tables[t].input, true, NULL, NULL);
 	covered =
-		covered && hg_input_cover(star->tree.tables[star->graphs.facts].input, true, NULL, NULL);
+		covered && hg_input_cover(star->tree.tables[star->graphs.fact].input, true, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return covered;
 }
@@ -172,8 +172,8 @@ hg_star_end_covered(HgJoinStar *star)
 		const HgTreeTable *table = &star->tree.tables[t];
 
 		table->join->cover.decided[table->side] = true;
-		if (t == star->graphs.facts)
-			hg_input_end_covered(table->input, &star->touched);
+		if (t == star->graphs.fact)
+			hg_input_end_covered(table->input, &star->stale_probes);
 	}
 }
 
@@ -217,27 +217,27 @@ hg_star_job_add_tables(HgJoinStar *star)
 		const HgCovered *covered = star->tree.tables[t].input->covered;
 		const HgFlatMask *mask = hg_covered_has_all(covered, table->graph) ? NULL : &covered->mask;
 
-		if (t == graphs->facts)
+		if (t == graphs->fact)
 		{
 			star->asked = covered->rows;
-			if (star->touched.count > 0)
-				mask = hg_covered_mask_without(covered, &star->touched, &star->asked);
+			if (star->stale_probes.count > 0)
+				mask = hg_covered_mask_without(covered, &star->stale_probes, &star->asked);
 		}
 		hg_star_job_add_table(star, table, covered, mask);
 		if (hg_star_table(graphs, t) != table)
-			hg_star_job_add_table(star, &graphs->again, covered, mask);
+			hg_star_job_add_table(star, &graphs->second_lookup, covered, mask);
 	}
 }
 
 /* Reports the bytes of replicas that the tree needs with its columns, because some are missing. */
 static void
-hg_star_report_columns(HgJoinState *state, const HgReduction *wanted)
+hg_star_report_columns(HgJoinState *state, const HgReduction *requested)
 {
 	HgJoinStar *star = state->star;
 	uint64 bytes[HG_TREE_TABLES] = {0};
 
-	for (int side = HG_OUTER; side <= HG_INNER && wanted != NULL; side++)
-		for (uint32 c = 0; c < wanted->columns[side].ncolumns; c++)
+	for (int side = HG_OUTER; side <= HG_INNER && requested != NULL; side++)
+		for (uint32 c = 0; c < requested->columns[side].ncolumns; c++)
 		{
 			const HgReduceColumn column = {.side = (uint32) side, .column = c};
 			int table;
@@ -246,19 +246,19 @@ hg_star_report_columns(HgJoinState *state, const HgReduction *wanted)
 				continue;
 			table = hg_star_trace(state, (HgSide) side, c).table;
 			bytes[table] += star->tree.tables[table].input->covered->graph->flat.rows *
-							wanted->columns[side].widths[c];
+							requested->columns[side].widths[c];
 		}
 	hg_star_report_demand(&star->tree, &star->graphs, bytes);
 }
 
 /* Prepares the job; returns false, with the reason in why_not, if that is not possible. */
 static bool
-hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
+hg_star_prepare(HgJoinState *state, const HgReduction *requested)
 {
 	HgJoinStar *star = state->star;
-	const char **why_not = &state->at_once.why_not;
+	const char **why_not = &state->multiway.why_not;
 
-	hg_star_find_computed_tables(state, wanted);
+	hg_star_find_computed_tables(state, requested);
 	*why_not = hg_star_no_graphs;
 	star->graphs.usual = -1;
 	do
@@ -267,15 +267,15 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 			return false;
 		/* the number of fact rows must be known */
 		if (star->graphs.complete)
-			hg_input_apply_pending(star->tree.tables[star->graphs.facts].input);
+			hg_input_apply_pending(star->tree.tables[star->graphs.fact].input);
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
-			hg_star_report_columns(state, wanted);
+			hg_star_report_columns(state, requested);
 			return false;
 		}
 		*why_not = star->graphs.complete ? hg_star_unmatched : hg_star_repeated;
-	} while (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.facts].graph,
+	} while (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.fact].graph,
 											hg_star_found(&star->tree, &star->graphs)));
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
@@ -285,15 +285,15 @@ hg_star_prepare(HgJoinState *state, const HgReduction *wanted)
 	}
 	hg_star_add_filters(&star->tree, &star->graphs);
 	*why_not = hg_star_no_columns;
-	if (wanted != NULL && !hg_star_find_columns(state, wanted))
+	if (requested != NULL && !hg_star_find_columns(state, requested))
 	{
-		hg_star_report_columns(state, wanted);
+		hg_star_report_columns(state, requested);
 		return false;
 	}
 	hg_star_apply_others(&star->tree, &star->graphs);
 	*why_not = hg_star_changed;
-	hg_integers_init(&star->touched);
-	if (!hg_star_find_touched(&star->tree, &star->graphs, &star->touched))
+	hg_integers_init(&star->stale_probes);
+	if (!hg_star_find_stale(&star->tree, &star->graphs, &star->stale_probes))
 		return false;
 	hg_star_job_add_tables(star);
 	*why_not = NULL;
@@ -309,22 +309,22 @@ hg_star_is_complete(const HgJoinStar *star, const HgStarAnswer *answer)
 
 /* Records ambiguous lookups and missing replicas, so that they are not requested again. */
 static void
-hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *answer)
+hg_star_note(HgJoinState *state, const HgReduction *requested, const HgStarAnswer *answer)
 {
 	HgJoinStar *star = state->star;
 
 	if (answer->ambiguous || (answer->given && !hg_star_is_complete(star, answer)))
 	{
-		state->at_once.why_not = answer->ambiguous ? hg_star_repeated : hg_star_unmatched;
-		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.facts].graph,
+		state->multiway.why_not = answer->ambiguous ? hg_star_repeated : hg_star_unmatched;
+		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.fact].graph,
 										 hg_star_found(&star->tree, &star->graphs));
 	}
-	if (answer->missed == 0)
+	if (answer->missing_on == 0)
 		return;
-	state->at_once.why_not = hg_star_no_graphs;
-	hg_star_note_missed(&star->tree, &star->graphs, answer->missed, &answer->missing);
+	state->multiway.why_not = hg_star_no_graphs;
+	hg_star_report_missing(&star->tree, &star->graphs, answer->missing_on, &answer->missing);
 	/* other replicas of the same tables may have evicted it */
-	hg_star_report_columns(state, wanted);
+	hg_star_report_columns(state, requested);
 }
 
 /*
@@ -332,7 +332,7 @@ hg_star_note(HgJoinState *state, const HgReduction *wanted, const HgStarAnswer *
  * here, except groups, which their consumer charges.
  */
 static bool
-hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
+hg_star_answers(HgJoinState *state, const HgReduction *requested, HgCharge *charge)
 {
 	HgJoinStar *star = state->star;
 	HgMatcherSpec spec = {0};
@@ -340,10 +340,10 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 
 	if (!hg_star_cover(state, star))
 	{
-		state->at_once.why_not = hg_star_not_covered;
+		state->multiway.why_not = hg_star_not_covered;
 		return false;
 	}
-	if (!hg_star_prepare(state, wanted))
+	if (!hg_star_prepare(state, requested))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -352,13 +352,13 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 	}
 	spec.replica_at = star->graphs.at;
 	spec.replica_partitioned = star->graphs.partitioned;
-	spec.reduction = wanted != NULL ? &star->reduction : NULL;
+	spec.reduction = requested != NULL ? &star->reduction : NULL;
 	spec.pairs = state->css.ss.ps.plan->plan_rows;
 	spec.budget = &state->memory.budget;
 	spec.progress = &state->progress.shown;
 	hg_charge_set(charge, MemoryContextMemAllocated(CurrentMemoryContext, true));
 	hg_match_star_ask(&spec, &answer);
-	hg_star_note(state, wanted, &answer);
+	hg_star_note(state, requested, &answer);
 	if (!answer.given || !hg_star_is_complete(star, &answer))
 	{
 		strlcpy(state->progress.record.report.fallback, answer.report.fallback,
@@ -366,8 +366,8 @@ hg_star_answers(HgJoinState *state, const HgReduction *wanted, HgCharge *charge)
 		return false;
 	}
 	hg_stats_add_report(&state->progress.record, &answer.report);
-	state->at_once.tables = star->tree.njoins + 1;
-	if (wanted != NULL)
+	state->multiway.tables = star->tree.njoins + 1;
+	if (requested != NULL)
 		hg_join_hand_up(state->reduction, &star->reduction.spec, &star->codes, &answer.groups);
 	else
 		state->output.empty_left = answer.pairs;
@@ -378,7 +378,7 @@ bool
 hg_join_ask_star(HgJoinState *state)
 {
 	HgCharge charge = {.budget = &state->memory.budget};
-	const HgReduction *wanted = NULL;
+	const HgReduction *requested = NULL;
 	HgJoinStar *star;
 	MemoryContext context;
 	MemoryContext old;
@@ -388,13 +388,14 @@ hg_join_ask_star(HgJoinState *state)
 	if (state->star == NULL)
 		state->star = hg_star_create(state);
 	star = state->star;
-	if (!star->possible || !hg_star_is_worth(star, &state->at_once.why_not))
+	if (!star->possible || !hg_star_is_worth(star, &state->multiway.why_not))
 		return false;
-	if (state->rules.rows_wanted && (wanted = hg_join_wanted_reduction(state->reduction)) == NULL)
+	if (state->rules.rows_wanted &&
+		(requested = hg_join_requested_reduction(state->reduction)) == NULL)
 		return false;
 	context = AllocSetContextCreate(state->memory.context, "HashGraph star", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	if (hg_star_answers(state, wanted, &charge))
+	if (hg_star_answers(state, requested, &charge))
 		star->answered = true;
 	MemoryContextSwitchTo(old);
 	if (star->answered)

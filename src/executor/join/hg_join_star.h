@@ -19,11 +19,11 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  * why_not: why it did not in the last execution; NULL: it did, it was not tried, or the record's
  * fallback has the reason.
  */
-typedef struct HgJoinAtOnce
+typedef struct HgJoinMultiway
 {
 	int tables;
 	const char *why_not;
-} HgJoinAtOnce;
+} HgJoinMultiway;
 
 /* State of the topmost join of such a tree; opaque. */
 typedef struct HgJoinStar HgJoinStar;

@@ -45,7 +45,7 @@ hg_star_trace(HgJoinState *state, HgSide side, uint32 column)
  * expression is read on the side of all operands.  Returns false if the device lacks its replica.
  */
 static bool
-hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
+hg_star_find_column(HgJoinState *state, const HgReduction *requested, bool operand,
 					HgReduceColumn *column)
 {
 	HgJoinStar *star = state->star;
@@ -55,7 +55,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *wanted, bool operand,
 	HgStarTable *table =
 		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);
-	const uint8 width = wanted->columns[from].widths[column->column];
+	const uint8 width = requested->columns[from].widths[column->column];
 	HgReplicaCovered *replica = &star->graphs.replica[table->side];
 	const HgGraphCodes *codes;
 	HgReplicaColumnUse *use;
@@ -96,14 +96,14 @@ hg_star_expression(const HgJoinState *state, const HgReduceColumn *column)
 }
 
 void
-hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted)
+hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested)
 {
 	HgStarGraphs *graphs = &state->star->graphs;
 
 	graphs->ncomputed = 0;
-	for (uint32 i = 0; wanted != NULL && i < wanted->spec.nitems; i++)
+	for (uint32 i = 0; requested != NULL && i < requested->spec.nitems; i++)
 	{
-		const int expression = hg_star_expression(state, &wanted->spec.items[i].argument);
+		const int expression = hg_star_expression(state, &requested->spec.items[i].argument);
 		uint32 which[2];
 		uint32 tables = 0;
 
@@ -120,7 +120,7 @@ hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted)
 
 /* Finds the operands of an expression as columns of one side; false: not possible. */
 static bool
-hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int expression,
+hg_star_find_operands(HgJoinState *state, const HgReduction *requested, int expression,
 					  HgOperand operands[2][HG_MAX_COLUMNS], HgSide *side)
 {
 	uint32 which[2];
@@ -138,7 +138,7 @@ hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int express
 		if ((which[from] >> column.column & 1) == 0)
 			continue;
 		/* each missing operand is requested, even if others are missing */
-		if (!hg_star_find_column(state, wanted, true, &column) ||
+		if (!hg_star_find_column(state, requested, true, &column) ||
 			(any && column.side != (uint32) *side))
 		{
 			all = false;
@@ -153,7 +153,7 @@ hg_star_find_operands(HgJoinState *state, const HgReduction *wanted, int express
 
 /* Replaces a computed column of the reduction by one of the job; false as above. */
 static bool
-hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceColumn *column)
+hg_star_find_computed(HgJoinState *state, const HgReduction *requested, HgReduceColumn *column)
 {
 	HgJoinStar *star = state->star;
 	HgOperand operands[2][HG_MAX_COLUMNS];
@@ -163,7 +163,7 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 	uint32 before;
 	int column_index;
 
-	if (!hg_star_find_operands(state, wanted, origin.column, operands, &side))
+	if (!hg_star_find_operands(state, requested, origin.column, operands, &side))
 		return false;
 	before = star->reduction.columns[side].ncolumns;
 	column_index = hg_star_column(star, &origin, side);
@@ -181,16 +181,17 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *wanted, HgReduceCol
 
 /* Finds the operands of a computed column, which must precede all computed columns. */
 static bool
-hg_star_has_operands(HgJoinState *state, const HgReduction *wanted, const HgReduceColumn *column)
+hg_star_has_operands(HgJoinState *state, const HgReduction *requested, const HgReduceColumn *column)
 {
 	HgOperand operands[2][HG_MAX_COLUMNS];
 	HgSide side = HG_OUTER;
 
-	return hg_star_find_operands(state, wanted, hg_star_expression(state, column), operands, &side);
+	return hg_star_find_operands(state, requested, hg_star_expression(state, column), operands,
+								 &side);
 }
 
 bool
-hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
+hg_star_find_columns(HgJoinState *state, const HgReduction *requested)
 {
 	HgReduction *reduction = &state->star->reduction;
 	bool all = true;
@@ -198,18 +199,18 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *wanted)
 	memset(reduction->columns, 0, sizeof(reduction->columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		state->star->graphs.replica[side].nprograms = 0;
-	reduction->spec = wanted->spec;
-	for (uint32 i = 0; i < wanted->spec.nkeys; i++)
-		all &= hg_star_find_column(state, wanted, false, &reduction->spec.keys[i]);
-	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_expression(state, &wanted->spec.items[i].argument) < 0)
-			all &= hg_star_find_column(state, wanted, false, &reduction->spec.items[i].argument);
-	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
-			all &= hg_star_has_operands(state, wanted, &wanted->spec.items[i].argument);
+	reduction->spec = requested->spec;
+	for (uint32 i = 0; i < requested->spec.nkeys; i++)
+		all &= hg_star_find_column(state, requested, false, &reduction->spec.keys[i]);
+	for (uint32 i = 0; i < requested->spec.nitems; i++)
+		if (hg_star_expression(state, &requested->spec.items[i].argument) < 0)
+			all &= hg_star_find_column(state, requested, false, &reduction->spec.items[i].argument);
+	for (uint32 i = 0; i < requested->spec.nitems; i++)
+		if (hg_star_expression(state, &requested->spec.items[i].argument) >= 0)
+			all &= hg_star_has_operands(state, requested, &requested->spec.items[i].argument);
 	/* now the strides of tables, which their columns change, are known */
-	for (uint32 i = 0; i < wanted->spec.nitems; i++)
-		if (hg_star_expression(state, &wanted->spec.items[i].argument) >= 0)
-			all &= hg_star_find_computed(state, wanted, &reduction->spec.items[i].argument);
+	for (uint32 i = 0; i < requested->spec.nitems; i++)
+		if (hg_star_expression(state, &requested->spec.items[i].argument) >= 0)
+			all &= hg_star_find_computed(state, requested, &reduction->spec.items[i].argument);
 	return all && state->star->graphs.at != 0;
 }

@@ -20,12 +20,12 @@ extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column
 extern int hg_star_expression(const HgJoinState *state, const HgReduceColumn *column);
 
 /* Finds the tables whose columns are operands of computed columns, for hg_star_find_graphs(). */
-extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *wanted);
+extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested);
 
 /*
  * Finds all columns of the wanted reduction, as columns of the job.  Returns false if the devices
  * lack some of them; all missing ones are requested.
  */
-extern bool hg_star_find_columns(HgJoinState *state, const HgReduction *wanted);
+extern bool hg_star_find_columns(HgJoinState *state, const HgReduction *requested);
 
 #endif /* HG_JOIN_STAR_COLUMNS_H */

@@ -93,8 +93,8 @@ hg_star_use_own(HgStarGraphs *graphs, const HgStarTable *from, const HgPinnedGra
 static bool
 hg_star_finds_partitions(const HgStarGraphs *graphs, const HgStarTable *table)
 {
-	return table == &graphs->again ? graphs->replica[HG_INNER].partitions != NULL
-								   : hg_resident_graph_is_too_large(table->graph);
+	return table == &graphs->second_lookup ? graphs->replica[HG_INNER].partitions != NULL
+										   : hg_resident_graph_is_too_large(table->graph);
 }
 
 /*
@@ -120,8 +120,8 @@ hg_star_use_found(HgStarGraphs *graphs, const HgStarTable *from, HgStarTable *ta
 HgStarTable *
 hg_star_table(HgStarGraphs *graphs, int table)
 {
-	return graphs->again.lookup > 0 && graphs->tables[table].side == HG_INNER
-			   ? &graphs->again
+	return graphs->second_lookup.lookup > 0 && graphs->tables[table].side == HG_INNER
+			   ? &graphs->second_lookup
 			   : &graphs->tables[table];
 }
 
@@ -174,35 +174,35 @@ hg_star_use_partitions(HgStarGraphs *graphs, HgStarTable *sides[2])
 static bool
 hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge *edge)
 {
-	const int facts_end = edge->ends[0].table == graphs->facts ? 0 : 1;
-	HgStarTable *facts = &graphs->tables[graphs->facts];
-	HgStarTable *other = &graphs->tables[edge->ends[1 - facts_end].table];
+	const int fact_end = edge->ends[0].table == graphs->fact ? 0 : 1;
+	HgStarTable *fact = &graphs->tables[graphs->fact];
+	HgStarTable *other = &graphs->tables[edge->ends[1 - fact_end].table];
 
-	graphs->again = (HgStarTable){0};
-	*facts = (HgStarTable){.side = HG_OUTER, .from = -1};
+	graphs->second_lookup = (HgStarTable){0};
+	*fact = (HgStarTable){.side = HG_OUTER, .from = -1};
 	*other = (HgStarTable){
-		.side = HG_INNER, .from = graphs->facts, .column = edge->ends[1 - facts_end].column};
+		.side = HG_INNER, .from = graphs->fact, .column = edge->ends[1 - fact_end].column};
 	graphs->replica[HG_OUTER].nlookups = graphs->replica[HG_INNER].nlookups = 0;
 	graphs->replica[HG_OUTER].partitions = graphs->replica[HG_INNER].partitions = NULL;
 	graphs->at = HG_ALL_DEVICES;
-	facts->graph = other->own = hg_star_pin_graph(tree, edge, facts_end);
-	other->graph = hg_star_pin_graph(tree, edge, 1 - facts_end);
-	if (facts->graph == NULL || other->graph == NULL)
+	fact->graph = other->own = hg_star_pin_graph(tree, edge, fact_end);
+	other->graph = hg_star_pin_graph(tree, edge, 1 - fact_end);
+	if (fact->graph == NULL || other->graph == NULL)
 		return false;
 	if (graphs->partitioned)
-		return hg_star_use_partitions(graphs, (HgStarTable *[2]){facts, other});
-	return hg_star_use_graph(graphs, facts->graph, &facts->use) &&
+		return hg_star_use_partitions(graphs, (HgStarTable *[2]){fact, other});
+	return hg_star_use_graph(graphs, fact->graph, &fact->use) &&
 		   hg_star_use_graph(graphs, other->graph, &other->use);
 }
 
 /* Returns true if a join's edge has the fact relation, and the join is inner or else outer. */
 static bool
-hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
+hg_star_is_fact_edge(const HgJoinTree *tree, int j, int fact, bool inner)
 {
 	const HgTreeEdge *edge = &tree->edges[j];
 
 	return (tree->joins[j]->rules.join_type == JOIN_INNER) == inner &&
-		   (edge->ends[HG_OUTER].table == facts || edge->ends[HG_INNER].table == facts);
+		   (edge->ends[HG_OUTER].table == fact || edge->ends[HG_INNER].table == fact);
 }
 
 /*
@@ -210,13 +210,13 @@ hg_star_is_facts_edge(const HgJoinTree *tree, int j, int facts, bool inner)
  * covers it, or another one by a column of it; -1: there is none.
  */
 static int
-hg_star_inner_edge(const HgJoinTree *tree, int facts)
+hg_star_inner_edge(const HgJoinTree *tree, int fact)
 {
 	int inner = -1;
 
 	for (int j = 0; j < tree->njoins; j++)
-		if (hg_star_is_facts_edge(tree, j, facts, true) &&
-			(inner < 0 || tree->joins[j] == tree->tables[facts].join))
+		if (hg_star_is_fact_edge(tree, j, fact, true) &&
+			(inner < 0 || tree->joins[j] == tree->tables[fact].join))
 			inner = j;
 	return inner;
 }
@@ -226,28 +226,28 @@ hg_star_inner_edge(const HgJoinTree *tree, int facts)
  * that is executed first comes first.
  */
 static int
-hg_star_next_edge(const HgJoinTree *tree, int facts, int after)
+hg_star_next_edge(const HgJoinTree *tree, int fact, int after)
 {
-	const int inner = hg_star_inner_edge(tree, facts);
+	const int inner = hg_star_inner_edge(tree, fact);
 
 	if (inner >= 0)
 		return after < 0 ? inner : -1;
 	for (int j = after < 0 ? tree->njoins - 1 : after - 1; j >= 0; j--)
-		if (hg_star_is_facts_edge(tree, j, facts, false))
+		if (hg_star_is_fact_edge(tree, j, fact, false))
 			return j;
 	return -1;
 }
 
 bool
-hg_star_has_sides(const HgJoinTree *tree, int facts)
+hg_star_has_sides(const HgJoinTree *tree, int fact)
 {
-	return !tree->tables[facts].optional && hg_star_next_edge(tree, facts, -1) >= 0;
+	return !tree->tables[fact].optional && hg_star_next_edge(tree, fact, -1) >= 0;
 }
 
 bool
 hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
-	graphs->usual = hg_star_next_edge(tree, graphs->facts, graphs->usual);
+	graphs->usual = hg_star_next_edge(tree, graphs->fact, graphs->usual);
 	if (graphs->usual >= 0)
 		graphs->complete = tree->joins[graphs->usual]->rules.join_type != JOIN_INNER;
 	return graphs->usual >= 0;
@@ -255,7 +255,7 @@ hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs)
 
 /* Returns the bit set of table other and all tables that its rows look up. */
 static uint32
-hg_star_beyond(const HgJoinTree *tree, int facts, int other)
+hg_star_beyond(const HgJoinTree *tree, int fact, int other)
 {
 	uint32 beyond = UINT32_C(1) << other;
 
@@ -263,7 +263,7 @@ hg_star_beyond(const HgJoinTree *tree, int facts, int other)
 		for (int j = 0; j < tree->njoins; j++)
 			for (int end = 0; end < 2; end++)
 				if ((beyond >> tree->edges[j].ends[1 - end].table & 1) != 0 &&
-					tree->edges[j].ends[end].table != facts)
+					tree->edges[j].ends[end].table != fact)
 					beyond |= UINT32_C(1) << tree->edges[j].ends[end].table;
 	return beyond;
 }
@@ -283,7 +283,7 @@ static bool
 hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 {
 	const HgTreeEdge *first = &tree->edges[first_edge];
-	const int first_end = first->ends[0].table == graphs->facts ? 1 : 0;
+	const int first_end = first->ends[0].table == graphs->fact ? 1 : 0;
 	const int other = first->ends[first_end].table;
 	bool reached[HG_TREE_TABLES] = {0};
 	int n = 0;
@@ -291,12 +291,12 @@ hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
 	graphs->missing = false;
 	if (!hg_star_add_sides(tree, graphs, first) ||
 		((graphs->complete ||
-		  hg_star_is_computed_across(graphs, hg_star_beyond(tree, graphs->facts, other))) &&
-		 !hg_star_add_lookup(tree, graphs, first_edge, first_end, &graphs->again)))
+		  hg_star_is_computed_across(graphs, hg_star_beyond(tree, graphs->fact, other))) &&
+		 !hg_star_add_lookup(tree, graphs, first_edge, first_end, &graphs->second_lookup)))
 		return false;
-	graphs->order[n++] = graphs->facts;
+	graphs->order[n++] = graphs->fact;
 	graphs->order[n++] = other;
-	reached[graphs->facts] = reached[other] = true;
+	reached[graphs->fact] = reached[other] = true;
 	while (n <= tree->njoins)
 		for (int j = 0; j < tree->njoins; j++)
 			for (int end = 0; end < 2; end++)
@@ -319,19 +319,20 @@ static int
 hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 {
 	const HgTreeEdge *edge = &tree->edges[j];
-	const int end = edge->ends[0].table == graphs->facts ? 0 : 1;
-	const HgPinnedGraph *of_facts;
+	const int end = edge->ends[0].table == graphs->fact ? 0 : 1;
+	const HgPinnedGraph *fact_graph;
 	const HgPinnedGraph *other;
 
-	if (!hg_star_is_facts_edge(tree, j, graphs->facts, !graphs->complete))
+	if (!hg_star_is_fact_edge(tree, j, graphs->fact, !graphs->complete))
 		return -1;
-	of_facts = hg_star_pin_graph(tree, edge, end);
+	fact_graph = hg_star_pin_graph(tree, edge, end);
 	other = hg_star_pin_graph(tree, edge, 1 - end);
-	if (of_facts == NULL || other == NULL)
+	if (fact_graph == NULL || other == NULL)
 		return -1;
 	/* a too large graph is found by one key only, and not by fact rows that are whole */
 	return 4 * hg_resident_graph_is_too_large(other) +
-		   2 * hg_resident_graph_is_partitioned(of_facts) + hg_resident_graph_is_partitioned(other);
+		   2 * hg_resident_graph_is_partitioned(fact_graph) +
+		   hg_resident_graph_is_partitioned(other);
 }
 
 /* Returns the join whose ends are the sides if one of them is partitioned. */
@@ -354,21 +355,21 @@ hg_star_partitioned_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
 
 /* Returns the graph of the fact relation by its usual edge; NULL: there is none. */
 static HgPinnedGraph *
-hg_star_facts_graph(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_fact_graph(const HgJoinTree *tree, const HgStarGraphs *graphs)
 {
 	const HgTreeEdge *edge = &tree->edges[graphs->usual];
 
-	return hg_star_pin_graph(tree, edge, edge->ends[0].table == graphs->facts ? 0 : 1);
+	return hg_star_pin_graph(tree, edge, edge->ends[0].table == graphs->fact ? 0 : 1);
 }
 
 bool
 hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
 {
-	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
+	const HgPinnedGraph *fact = hg_star_fact_graph(tree, graphs);
 
 	graphs->partitioned = false;
 	/* request no replicas for a device that cannot have all of them */
-	if (facts != NULL && !hg_resident_graph_is_too_large(facts) &&
+	if (fact != NULL && !hg_resident_graph_is_too_large(fact) &&
 		hg_star_find_all(tree, graphs, graphs->usual))
 		return true;
 	graphs->partitioned = true;
@@ -379,10 +380,10 @@ void
 hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
 					  const uint64 columns[HG_TREE_TABLES])
 {
-	const HgPinnedGraph *facts = hg_star_facts_graph(tree, graphs);
+	const HgPinnedGraph *fact = hg_star_fact_graph(tree, graphs);
 	dsa_pointer counted[2 * HG_TREE_TABLES];
 	uint64 bytes[HG_TREE_TABLES];
-	HgGraphNeeds needs = {0};
+	HgGraphDemand demand = {0};
 	int n = 0;
 
 	memcpy(bytes, columns, sizeof(bytes));
@@ -402,8 +403,8 @@ hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
 		bytes[edge->ends[end % 2].table] += hg_resident_graph_least_bytes(graph);
 	}
 	for (int t = 0; t <= tree->njoins; t++)
-		*(t == graphs->facts ? &needs.partitioning : &needs.whole) += bytes[t];
-	hg_resident_graph_report_demand(facts, &needs);
+		*(t == graphs->fact ? &demand.partitioning : &demand.whole) += bytes[t];
+	hg_resident_graph_report_demand(fact, &demand);
 }
 
 bool
@@ -424,29 +425,29 @@ hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, Attr
 
 /* Records that the graph by which a table is looked up is missing. */
 static void
-hg_star_note_missed_lookup(HgStarGraphs *graphs, const HgStarTable *table, HgDeviceSet device_set,
-						   const HgMissingReplicas *missing)
+hg_star_report_missing_lookup(HgStarGraphs *graphs, const HgStarTable *table,
+							  HgDeviceSet device_set, const HgMissingReplicas *missing)
 {
 	const HgStarTable *from = hg_star_table(graphs, table->from);
 
 	if (from->partitions != NULL)
-		hg_resident_graph_missed_copartition(table->own, from->graph, device_set, missing);
+		hg_resident_graph_set_missing_copartition(table->own, from->graph, device_set, missing);
 	else
-		hg_resident_graph_missed(table->own, false, device_set, missing);
+		hg_resident_graph_set_missing(table->own, false, device_set, missing);
 }
 
 void
-hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet device_set,
-					const HgMissingReplicas *missing)
+hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet device_set,
+					   const HgMissingReplicas *missing)
 {
 	for (int t = 0; t <= tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
-		hg_resident_graph_missed(table->graph, table->partitions != NULL, device_set, missing);
+		hg_resident_graph_set_missing(table->graph, table->partitions != NULL, device_set, missing);
 		/* a side is joined with the other side; the second lookup uses the same graphs */
 		if (table->lookup > 0)
-			hg_star_note_missed_lookup(graphs, table, device_set, missing);
+			hg_star_report_missing_lookup(graphs, table, device_set, missing);
 	}
 }
 
@@ -470,10 +471,10 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	for (int t = 0; t <= tree->njoins; t++)
 		if (graphs->tables[t].lookup > 0)
 			found = hg_star_add_found(tree, &graphs->tables[t], t, found);
-	if (graphs->again.lookup > 0)
-		found = hg_star_add_found(tree, &graphs->again, graphs->order[1], found);
+	if (graphs->second_lookup.lookup > 0)
+		found = hg_star_add_found(tree, &graphs->second_lookup, graphs->order[1], found);
 	/* some fact rows may all have a match, even if others have none */
 	if (graphs->complete)
-		found = hash_combine64(found, tree->tables[graphs->facts].input->covered->rows);
+		found = hash_combine64(found, tree->tables[graphs->fact].input->covered->rows);
 	return Max(found, 1);
 }

@@ -30,12 +30,12 @@ typedef struct HgStarTable
 /* The graphs of a multi-way join. */
 typedef struct HgStarGraphs
 {
-	int facts;
+	int fact;
 	int usual;	   /* edge whose ends, the fact relation and another table, are the sides */
 	bool complete; /* the edge is a left join's: every fact row must have a match there */
 	HgStarTable tables[HG_TREE_TABLES]; /* by table of the tree */
 	int order[HG_TREE_TABLES];			/* all tables, each after the one that looks it up */
-	HgStarTable again; /* the inner side, if fact rows look it up again; else lookup is 0 */
+	HgStarTable second_lookup; /* the inner side, if fact rows look it up again; else lookup is 0 */
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* bit sets of the tables of each computed column */
 	int ncomputed;
 	HgReplicaCovered replica[2]; /* by HgSide: replicas of the job, with its lookups */
@@ -45,7 +45,7 @@ typedef struct HgStarGraphs
 } HgStarGraphs;
 
 /* Returns true if a table can be the fact relation: some other table can be the other side. */
-extern bool hg_star_has_sides(const HgJoinTree *tree, int facts);
+extern bool hg_star_has_sides(const HgJoinTree *tree, int fact);
 
 /*
  * Chooses the next edge whose ends can be the sides of the job, starting with graphs->usual = -1.
@@ -79,8 +79,8 @@ extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable 
 										const HgGraphCodes **codes);
 
 /* Records replicas that the devices of device_set reported missing. */
-extern void hg_star_note_missed(const HgJoinTree *tree, HgStarGraphs *graphs,
-								HgDeviceSet device_set, const HgMissingReplicas *missing);
+extern void hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs,
+								   HgDeviceSet device_set, const HgMissingReplicas *missing);
 
 /*
  * Returns a hash, not 0, of the graphs that are looked up and, if every fact row must have a

@@ -24,8 +24,9 @@ struct HgJoinStar
 	/* valid while the device is asked */
 	HgStarGraphs graphs;
 	HgFlatSide covered[2];
-	HgIntegers touched; /* stale probes: covered fact rows that the device is not asked about */
-	uint64 asked;		/* number of fact rows that it is asked about */
+	HgIntegers
+		stale_probes; /* stale probes: covered fact rows that the device is not asked about */
+	uint64 asked;	  /* number of fact rows that it is asked about */
 	HgReduction reduction;
 	HgJoinCodes codes;
 	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* columns of the reduction */

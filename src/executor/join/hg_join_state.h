@@ -43,7 +43,7 @@ struct HgJoinState
 
 	/* from the plan */
 	HgJoinRules rules;
-	int together;		  /* planned workers if processes share both sides; else 0 */
+	int parallel_hash;	  /* planned workers if processes share both sides; else 0 */
 	int read_once;		  /* HgSide that a single process reads for all; or -1 */
 	bool dense;			  /* the inner keys are known to be dense */
 	bool rewind;		  /* rescans without changed outer parameters are expected */
@@ -72,7 +72,7 @@ struct HgJoinState
 	HgJoinGather *gather;		/* columns that may come with the matches */
 	HgJoinReduction *reduction; /* groups, if the node above accepts them */
 	HgJoinStar *star;			/* multi-way join that this is the topmost join of */
-	HgJoinAtOnce at_once;		/* its result */
+	HgJoinMultiway multiway;	/* its result */
 	HgJoinPages pages;			/* joins of tables' pages on a device */
 
 	/* below a Gather */
@@ -88,7 +88,7 @@ hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
 
 /* Returns true if an outer row has as many matches as it may have. */
 static inline bool
-hg_join_is_settled(const HgJoinState *state, uint32 outer_row)
+hg_join_row_is_finished(const HgJoinState *state, uint32 outer_row)
 {
 	const HgJoinEmission *emission = &state->emission;
 

@@ -91,7 +91,7 @@ hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
 bool
 hg_join_could_stream(const HgJoinState *state)
 {
-	return !hg_join_has_covered(state) && !state->together && state->upload == NULL &&
+	return !hg_join_has_covered(state) && !state->parallel_hash && state->upload == NULL &&
 		   !state->rewind && !state->rescan.inner && !state->rescan.outer_whole &&
 		   !hg_join_is_spilled(&state->spill) && !state->rules.preserved[HG_OUTER] &&
 		   !state->matched[HG_OUTER].tracked;

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_resident_graph_needs.c
+ * hg_resident_graph_demand.c
  *	  The device memory that joins need beside a graph version.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -12,7 +12,7 @@
 #include "utils/timestamp.h"
 
 #include "resident/hg_resident_device_copy.h"
-#include "resident/hg_resident_graph_needs.h"
+#include "resident/hg_resident_graph_demand.h"
 
 void
 hg_graph_wishes_init(HgGraphWishes *wishes)
@@ -26,26 +26,26 @@ hg_graph_wishes_init(HgGraphWishes *wishes)
 
 /* A reader that sees the numbers of two joins mixed soon sees the report of another join. */
 void
-hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphNeeds *needs)
+hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand)
 {
-	pg_atomic_write_u64(&wishes->partitioning, needs->partitioning);
-	pg_atomic_write_u64(&wishes->whole, needs->whole);
+	pg_atomic_write_u64(&wishes->partitioning, demand->partitioning);
+	pg_atomic_write_u64(&wishes->whole, demand->whole);
 }
 
-HgGraphNeeds
+HgGraphDemand
 hg_graph_wishes_load(HgGraphWishes *wishes)
 {
-	return (HgGraphNeeds){.partitioning = pg_atomic_read_u64(&wishes->partitioning),
-						  .whole = pg_atomic_read_u64(&wishes->whole)};
+	return (HgGraphDemand){.partitioning = pg_atomic_read_u64(&wishes->partitioning),
+						   .whole = pg_atomic_read_u64(&wishes->whole)};
 }
 
 /* Returns the bytes that one device would need. */
 static uint64
 hg_graph_wishes_bytes(HgGraphWishes *wishes)
 {
-	const HgGraphNeeds needs = hg_graph_wishes_load(wishes);
+	const HgGraphDemand demand = hg_graph_wishes_load(wishes);
 
-	return hg_graph_needs_each(&needs, 1);
+	return hg_graph_demand_each(&demand, 1);
 }
 
 bool

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_star_touched.c
+ * hg_join_star_stale.c
  *	  Stale probes: covered fact rows of a multi-way join that may match delta rows.
  *
  * A table that is looked up may have delta rows, because blocks have changed.  A device knows
@@ -22,23 +22,23 @@
 
 #include "executor/executor.h"
 
-#include "executor/join/hg_join_star_touched.h"
+#include "executor/join/hg_join_star_stale.h"
 #include "executor/join/hg_join_state.h"
 
 /* Limits of stale rows: this number, or this part of a table's covered rows if that is more. */
-#define HG_TOUCHED_ROWS 1024
-#define HG_TOUCHED_PART 64
+#define HG_STALE_PROBES_ROWS 1024
+#define HG_STALE_PROBES_PART 64
 
 /* Returns the maximal number of stale rows of a table. */
 static uint64
-hg_touched_most(const HgInput *input)
+hg_stale_limit(const HgInput *input)
 {
-	return Max(input->covered->rows / HG_TOUCHED_PART, HG_TOUCHED_ROWS);
+	return Max(input->covered->rows / HG_STALE_PROBES_PART, HG_STALE_PROBES_ROWS);
 }
 
 /* Adds the values of a column of rows that were read, rows with a NULL key included. */
 static void
-hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
+hg_stale_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
 {
 	const int16 length =
 		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
@@ -63,15 +63,15 @@ hg_touched_add_rows(const HgInput *input, const HgInputRows *rows, int column, H
  * afterwards, as if no row had been read.  Returns false if there are too many.
  */
 static bool
-hg_touched_read(HgInput *input, int column, HgIntegers *values)
+hg_stale_read(HgInput *input, int column, HgIntegers *values)
 {
 	const HgInput before = *input;
-	const uint64 most = hg_touched_most(input);
+	const uint64 most = hg_stale_limit(input);
 	HgInputRows rows;
 	HgSpillKeys keys;
 
 	while (values->count <= most && hg_input_read(input, &rows, &keys))
-		hg_touched_add_rows(input, &rows, column, values);
+		hg_stale_add_rows(input, &rows, column, values);
 	hg_input_rescan(input);
 	input->rows_read = before.rows_read;
 	input->null_keys = before.null_keys;
@@ -81,23 +81,23 @@ hg_touched_read(HgInput *input, int column, HgIntegers *values)
 
 /* Adds the covered rows of a table that find stale values of other tables. */
 static bool
-hg_touched_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
-				const HgIntegers touched[HG_TREE_TABLES], HgIntegers *rows)
+hg_stale_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
+			  const HgIntegers stale_values[HG_TREE_TABLES], HgIntegers *rows)
 {
 	const HgInput *input = tree->tables[t].input;
 
 	for (int other = 0; other <= tree->njoins; other++)
 		if (graphs->tables[other].from == t &&
-			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &touched[other],
-								  hg_touched_most(input), rows))
+			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &stale_values[other],
+								  hg_stale_limit(input), rows))
 			return false;
 	return true;
 }
 
 bool
-hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgIntegers *rows)
+hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs, HgIntegers *rows)
 {
-	HgIntegers touched[HG_TREE_TABLES];
+	HgIntegers stale_values[HG_TREE_TABLES];
 
 	/* from the tables that look nothing up towards the fact relation, which is first in order */
 	for (int n = tree->njoins; n > 0; n--)
@@ -107,12 +107,12 @@ hg_star_find_touched(const HgJoinTree *tree, const HgStarGraphs *graphs, HgInteg
 		HgInput *input = tree->tables[t].input;
 		HgIntegers found;
 
-		hg_integers_init(&touched[t]);
+		hg_integers_init(&stale_values[t]);
 		hg_integers_init(&found);
-		if ((!input->covered->whole && !hg_touched_read(input, column, &touched[t])) ||
-			!hg_touched_find(tree, graphs, t, touched, &found))
+		if ((!input->covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
+			!hg_stale_find(tree, graphs, t, stale_values, &found))
 			return false;
-		hg_covered_add_values(input->covered, &found, column, &touched[t]);
+		hg_covered_add_values(input->covered, &found, column, &stale_values[t]);
 	}
-	return hg_touched_find(tree, graphs, graphs->facts, touched, rows);
+	return hg_stale_find(tree, graphs, graphs->fact, stale_values, rows);
 }

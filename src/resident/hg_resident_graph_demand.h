@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_resident_graph_needs.h
+ * hg_resident_graph_demand.h
  *	  The device memory that joins need beside a graph version.
  *
  * A device answers a join if it has all replicas that the join needs: the graphs of its tables,
@@ -18,24 +18,24 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_RESIDENT_GRAPH_NEEDS_H
-#define HG_RESIDENT_GRAPH_NEEDS_H
+#ifndef HG_RESIDENT_GRAPH_DEMAND_H
+#define HG_RESIDENT_GRAPH_DEMAND_H
 
 #include "hg_compat.h"
 
 #include "port/atomics.h"
 
 /* Least device memory that a join needs, in bytes. */
-typedef struct HgGraphNeeds
+typedef struct HgGraphDemand
 {
 	uint64 partitioning; /* divided among devices if the graph is partitioned */
 	uint64 whole;		 /* needed by each device */
-} HgGraphNeeds;
+} HgGraphDemand;
 
 /* The needs of the join that reported last, in shared memory. */
 typedef struct HgGraphWishes
 {
-	pg_atomic_uint64 partitioning; /* as in HgGraphNeeds; both 0: no report */
+	pg_atomic_uint64 partitioning; /* as in HgGraphDemand; both 0: no report */
 	pg_atomic_uint64 whole;
 	pg_atomic_uint64 most_weighed; /* largest total that the graph was not partitioned for */
 	pg_atomic_uint64 weighed_at;   /* when that was decided last; 0: never */
@@ -46,8 +46,8 @@ typedef struct HgGraphWishes
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
 /* Store the needs of a join, and return the needs that were stored last. */
-extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphNeeds *needs);
-extern HgGraphNeeds hg_graph_wishes_load(HgGraphWishes *wishes);
+extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand);
+extern HgGraphDemand hg_graph_wishes_load(HgGraphWishes *wishes);
 
 /*
  * hg_graph_wishes_are_due returns true if a loader shall decide whether to partition the graph:
@@ -59,9 +59,9 @@ extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
 /* Returns the bytes that each of several devices needs; with 1 nothing is partitioned. */
 static inline uint64
-hg_graph_needs_each(const HgGraphNeeds *needs, uint32 devices)
+hg_graph_demand_each(const HgGraphDemand *demand, uint32 devices)
 {
-	return needs->partitioning / devices + needs->whole;
+	return demand->partitioning / devices + demand->whole;
 }
 
-#endif /* HG_RESIDENT_GRAPH_NEEDS_H */
+#endif /* HG_RESIDENT_GRAPH_DEMAND_H */

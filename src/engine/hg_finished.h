@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_settled.h
+ * hg_finished.h
  *	  Outer rows that may be finished before all of their matches have been returned.
  *
  * A row's matches are returned in parts (HgMatches.settled): first a few, and then as many again
@@ -13,26 +13,26 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_SETTLED_H
-#define HG_SETTLED_H
+#ifndef HG_FINISHED_H
+#define HG_FINISHED_H
 
 #include "hg_engine.h"
 
 /* Number of matches of the first part. */
-#define HG_SETTLED_FIRST 16
+#define HG_MATCHES_FIRST_PART 16
 
 /* Returns true if the caller needs no more matches of a row. */
 static inline bool
-hg_matches_settled(const HgMatches *matches, uint32_t outer_row)
+hg_matches_row_is_finished(const HgMatches *matches, uint32_t outer_row)
 {
-	return matches->settled != NULL && matches->settled(matches->settled_arg, outer_row);
+	return matches->is_finished != NULL && matches->is_finished(matches->finished_arg, outer_row);
 }
 
 /* Returns the number of matches in a row's next part, after written of them. */
 static inline size_t
-hg_settled_part(uint32_t written)
+hg_matches_part_size(uint32_t written)
 {
-	return written > HG_SETTLED_FIRST ? written : HG_SETTLED_FIRST;
+	return written > HG_MATCHES_FIRST_PART ? written : HG_MATCHES_FIRST_PART;
 }
 
 /* Returns the capacity for the next part of a row's matches; all of it without a callback. */
@@ -40,9 +40,9 @@ static inline size_t
 hg_matches_part_capacity(const HgMatches *matches, uint32_t written)
 {
 	const size_t room = matches->capacity - matches->count;
-	const size_t part = hg_settled_part(written);
+	const size_t part = hg_matches_part_size(written);
 
-	return matches->settled != NULL && part < room ? matches->count + part : matches->capacity;
+	return matches->is_finished != NULL && part < room ? matches->count + part : matches->capacity;
 }
 
-#endif /* HG_SETTLED_H */
+#endif /* HG_FINISHED_H */

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * test_settled.c
+ * test_finished.c
  *	  A caller that has enough of some rows' matches before he has all of them.
  *
  * The stream is read twice: once as a whole, and once by a caller who says of each row when he has
@@ -10,7 +10,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "test_settled.h"
+#include "test_finished.h"
 
 #include "hg_tap.h"
 #include "test_data.h"
@@ -52,7 +52,7 @@ wanted(const Reader *reader, uint32_t row)
 }
 
 static bool
-settled(void *arg, uint32_t row)
+is_finished(void *arg, uint32_t row)
 {
 	Reader *reader = arg;
 
@@ -107,8 +107,8 @@ read_stream(Reader *reader, bool asked)
 	HgMatches matches = {.outer = room,
 						 .inner = room + stream->capacity,
 						 .capacity = stream->capacity,
-						 .settled = asked ? settled : NULL,
-						 .settled_arg = reader};
+						 .is_finished = asked ? is_finished : NULL,
+						 .finished_arg = reader};
 	uint32_t current = UINT32_MAX;
 	HgError error = {0};
 	bool good = stream->begin(stream->arg, &error) == HG_OK;
@@ -146,7 +146,7 @@ reader_end(Reader *reader)
 }
 
 bool
-test_settled_checked(const TestStream *stream)
+test_finished_checked(const TestStream *stream)
 {
 	Reader whole;
 	Reader parts;
@@ -174,7 +174,7 @@ test_settled_checked(const TestStream *stream)
 }
 
 uint64_t
-test_settled_first(const TestStream *stream)
+test_finished_first(const TestStream *stream)
 {
 	Reader reader;
 	uint64_t total;

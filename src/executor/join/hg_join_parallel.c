@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_together.c
+ * hg_join_parallel.c
  *	  Shared join: the processes below a Gather read and join both sides together.
  *
  *	(pages)		If a device may extract the rows from the tables' pages, the processes send the
@@ -62,22 +62,22 @@
 
 #include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_together.h"
+#include "executor/join/hg_join_parallel.h"
 
 static uint32 hg_join_wait_event;
 
 /* Phases of counting, after those of pages; see above. */
-#define HG_TOGETHER_COUNTING 0
+#define HG_PARALLEL_COUNTING 0
 #define HG_COUNTING_PHASES 1
 
 /*
  * Phases after those.  Without a runtime filter only the first one exists.  After the last one all
  * processes build or spill; the engine's barriers follow.
  */
-#define HG_TOGETHER_READING 0 /* the inner side, and without a filter the outer one too */
-#define HG_TOGETHER_CREATING 1
-#define HG_TOGETHER_FILLING 2
-#define HG_TOGETHER_READING_OUTER 3
+#define HG_PARALLEL_READING 0 /* the inner side, and without a filter the outer one too */
+#define HG_PARALLEL_CREATING 1
+#define HG_PARALLEL_FILLING 2
+#define HG_PARALLEL_READING_OUTER 3
 
 /* Memory may grow by this much before a process reports it to the others. */
 #define HG_SHARED_STEP ((uint64) 256 * 1024)
@@ -179,7 +179,7 @@ hg_join_shared_ordinals(const HgJoinState *state, HgSide side)
 
 /* Builds with the others, and starts the stream of this process's matches. */
 static HgJoinPhase
-hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
+hg_join_parallel_build(HgJoinState *state, bool elected, uint32 arrived)
 {
 	HgJoinShared *shared = state->participants.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
@@ -235,7 +235,7 @@ hg_join_build_together(HgJoinState *state, bool elected, uint32 arrived)
 
 /* Moves this process's rows to files, if arrive is set, and prepares to join partitions. */
 static HgJoinPhase
-hg_join_spill_together(HgJoinState *state, bool arrive)
+hg_join_parallel_spill(HgJoinState *state, bool arrive)
 {
 	HgJoinShared *shared = state->participants.shared;
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
@@ -329,11 +329,11 @@ hg_join_count_shared(HgJoinState *state)
  * read.  The decision, made when all have arrived, holds for processes that come later.
  */
 static bool
-hg_join_count_together(HgJoinState *state, int *phase)
+hg_join_parallel_count(HgJoinState *state, int *phase)
 {
 	HgJoinShared *shared = state->participants.shared;
 	HgInput *outer = state->inputs[HG_OUTER];
-	bool counts = *phase == HG_TOGETHER_COUNTING;
+	bool counts = *phase == HG_PARALLEL_COUNTING;
 	bool elected = false;
 	instr_time start;
 
@@ -378,7 +378,7 @@ hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
  * leader had when it began, not on that of a worker (test/t/join_parallel.pl).
  */
 static bool
-hg_join_filters_together(const HgJoinState *state)
+hg_join_parallel_has_filter(const HgJoinState *state)
 {
 	double inner_rows = hg_join_planned_rows(state, HG_INNER);
 	double limit = (double) state->participants.shared->budget.limit;
@@ -389,7 +389,7 @@ hg_join_filters_together(const HgJoinState *state)
 
 /* Reads the inner side, makes a filter of it with the others, and sets it for the outer side. */
 static void
-hg_join_filter_together(HgJoinState *state, int phase)
+hg_join_parallel_filter(HgJoinState *state, int phase)
 {
 	HgJoinShared *shared = state->participants.shared;
 	HgInput *inner = state->inputs[HG_INNER];
@@ -399,21 +399,21 @@ hg_join_filter_together(HgJoinState *state, int phase)
 	HgKeySet keys;
 	MemoryContext old;
 
-	if (phase == HG_TOGETHER_READING)
+	if (phase == HG_PARALLEL_READING)
 		hg_join_read_shared(state, HG_INNER);
 	old = MemoryContextSwitchTo(state->memory.context);
 	keys = hg_key_column_set(inner->words);
 	switch (phase)
 	{
-		case HG_TOGETHER_READING:
+		case HG_PARALLEL_READING:
 			hg_shared_filter_measure(&shared->filter, &keys, width);
 			if (hg_join_arrive(shared) && pg_atomic_read_u32(&shared->spill_bits) == 0)
 				hg_join_create_filter(shared, area);
 			pg_fallthrough;
-		case HG_TOGETHER_CREATING:
+		case HG_PARALLEL_CREATING:
 			hg_join_arrive(shared);
 			pg_fallthrough;
-		case HG_TOGETHER_FILLING:
+		case HG_PARALLEL_FILLING:
 			filter = hg_shared_filter_open(&shared->filter, area, &keys, width);
 			hg_join_arrive(shared);
 			break;
@@ -426,7 +426,7 @@ hg_join_filter_together(HgJoinState *state, int phase)
 	hg_input_set_filter(state->inputs[HG_OUTER], filter);
 	MemoryContextSwitchTo(old);
 	/* no outer row would be returned: the outer side need not be read */
-	if (hg_join_empty_settles(&state->rules, HG_INNER) &&
+	if (hg_join_is_empty_without(&state->rules, HG_INNER) &&
 		pg_atomic_read_u64(&shared->filter.rows) == 0 &&
 		pg_atomic_read_u32(&shared->spill_bits) == 0)
 		state->inputs[HG_OUTER]->at_end = true;
@@ -451,11 +451,11 @@ hg_join_hand_over_keys(HgJoinState *state)
 }
 
 HgJoinPhase
-hg_join_read_together(HgJoinState *state)
+hg_join_parallel_read(HgJoinState *state)
 {
 	HgJoinShared *shared = state->participants.shared;
-	bool filter = hg_join_filters_together(state);
-	int building = filter ? HG_TOGETHER_READING_OUTER + 1 : HG_TOGETHER_READING + 1;
+	bool filter = hg_join_parallel_has_filter(state);
+	int building = filter ? HG_PARALLEL_READING_OUTER + 1 : HG_PARALLEL_READING + 1;
 	bool elected = false;
 	int phase;
 
@@ -463,7 +463,7 @@ hg_join_read_together(HgJoinState *state)
 		return HG_JOIN_DONE;
 	phase = BarrierAttach(&shared->barrier);
 	state->participants.attached = true;
-	if (hg_join_ask_pages_together(state, &phase))
+	if (hg_join_ask_pages_parallel(state, &phase))
 	{
 		hg_join_leave(&state->participants, true);
 		return HG_JOIN_PAGES;
@@ -474,7 +474,7 @@ hg_join_read_together(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
 							  state->css.ss.ps.state->es_query_dsa);
-	if (hg_join_count_together(state, &phase))
+	if (hg_join_parallel_count(state, &phase))
 	{
 		hg_join_leave(&state->participants, true);
 		return HG_JOIN_LOOKUP;
@@ -488,7 +488,7 @@ hg_join_read_together(HgJoinState *state)
 			hg_join_begin_upload(state, shared->nprocesses, shared->device.upload_job,
 								 &shared->device.upload_columns);
 		if (filter)
-			hg_join_filter_together(state, phase);
+			hg_join_parallel_filter(state, phase);
 		else
 			hg_join_read_shared(state, state->read_once == HG_OUTER ? HG_OUTER : HG_INNER);
 		/* a side that is at its end is not read again */
@@ -502,8 +502,8 @@ hg_join_read_together(HgJoinState *state)
 		phase = building;
 	}
 	if (pg_atomic_read_u32(&shared->spill_bits) != 0)
-		return hg_join_spill_together(state, phase == building);
+		return hg_join_parallel_spill(state, phase == building);
 	if (hg_join_covered_repeats(state, pg_atomic_read_u64(&shared->device.rows[HG_INNER])))
 		hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.preserved[HG_OUTER], true);
-	return hg_join_build_together(state, elected, phase - building);
+	return hg_join_parallel_build(state, elected, phase - building);
 }

@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_delivered.h
+ * hg_emitted.h
  *	  The matches of a stream that have been returned, so that another engine can continue it.
  *
  * Under backend auto, a device that fails or evicts an idle job hands over to the CPU, even if
@@ -17,11 +17,11 @@
  * stay contiguous: its key is compared with every inner key. Then it returns the other engine's
  * matches, except those of outer rows that had matches before. The calls are
  *
- *	hg_delivered_note		for every chunk that is about to be returned, except by the CPU
- *	hg_delivered_resume		before another engine continues
- *	hg_delivered_next_rest	until nothing is left for the last outer row
- *	hg_delivered_filter		for every chunk of the other engine, before it is noted
- *	hg_delivered_forget		to begin another stream, at any time
+ *	hg_emitted_record		for every chunk that is about to be returned, except by the CPU
+ *	hg_emitted_resume		before another engine continues
+ *	hg_emitted_next_rest	until nothing is left for the last outer row
+ *	hg_emitted_filter		for every chunk of the other engine, before it is noted
+ *	hg_emitted_reset		to begin another stream, at any time
  *
  * Memory: a bit for each outer row, 4 bytes for each match of the last outer row, and after a
  * handover a bit for each inner row. Each is allocated when first needed, from the context given
@@ -32,22 +32,22 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_DELIVERED_H
-#define HG_DELIVERED_H
+#ifndef HG_EMITTED_H
+#define HG_EMITTED_H
 
 #include "backend/matcher/hg_matcher_spec.h"
 
-typedef struct HgDelivered
+typedef struct HgEmitted
 {
 	MemoryContext context;
 	const HgKeySet *sides; /* [2], by HgSide */
 	uint32 key_width;
 	HgMatchMode mode;
 
-	bool any;	  /* a match of this stream was returned */
-	bool resumed; /* another engine has taken over */
-	bool noted;	  /* matches of the current engine were noted, so last_outer is its row */
-	uint8 *rows;  /* bits of outer rows; NULL before the first match */
+	bool any;	   /* a match of this stream was returned */
+	bool resumed;  /* another engine has taken over */
+	bool recorded; /* matches of the current engine were noted, so last_outer is its row */
+	uint8 *rows;   /* bits of outer rows; NULL before the first match */
 	uint32 last_outer;
 	uint32 *last_inner;
 	size_t last_count;
@@ -59,38 +59,38 @@ typedef struct HgDelivered
 	int rest_piece;	  /* next inner key to compare */
 	uint64 rest_at;
 	uint32 rest_row;
-} HgDelivered;
+} HgEmitted;
 
 /* Begins a stream of a join. The caller keeps sides; memory comes from context. */
-extern void hg_delivered_init(HgDelivered *delivered, MemoryContext context,
-							  const HgMatcherSpec *spec, const HgKeySet *sides);
+extern void hg_emitted_init(HgEmitted *emitted, MemoryContext context, const HgMatcherSpec *spec,
+							const HgKeySet *sides);
 
 /* Begins the stream again: no match has been returned. */
-extern void hg_delivered_forget(HgDelivered *delivered);
+extern void hg_emitted_reset(HgEmitted *emitted);
 
 /*
  * Records matches that are about to be returned, in the order of the stream; count > 0. Returns
  * false, recording none, if they break the engine's guarantee: matches of one outer row are not
  * contiguous, or are more than possible.
  */
-extern bool hg_delivered_note(HgDelivered *delivered, const uint32 *outer, const uint32 *inner,
+extern bool hg_emitted_record(HgEmitted *emitted, const uint32 *outer, const uint32 *inner,
 							  size_t count);
 
 /* Called before another engine continues with the first of its own matches. */
-extern void hg_delivered_resume(HgDelivered *delivered);
+extern void hg_emitted_resume(HgEmitted *emitted);
 
 /*
  * Fills outer and inner with at most capacity remaining matches of the last outer row. Returns
  * their number; 0 if there are no more or the stream was not handed over.
  */
-extern size_t hg_delivered_next_rest(HgDelivered *delivered, uint32 *outer, uint32 *inner,
-									 size_t capacity);
+extern size_t hg_emitted_next_rest(HgEmitted *emitted, uint32 *outer, uint32 *inner,
+								   size_t capacity);
 
 /*
  * Removes matches of the current engine that were already returned, moving the others to the
  * front. Returns how many are left: all if the stream was not handed over.
  */
-extern size_t hg_delivered_filter(const HgDelivered *delivered, uint32 *outer, uint32 *inner,
-								  size_t count);
+extern size_t hg_emitted_filter(const HgEmitted *emitted, uint32 *outer, uint32 *inner,
+								size_t count);
 
-#endif /* HG_DELIVERED_H */
+#endif /* HG_EMITTED_H */

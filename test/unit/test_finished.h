@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * test_settled.h
+ * test_finished.h
  *	  Tests of a caller that does not need all matches of some rows.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -32,10 +32,10 @@ extern "C"
 	 * all matches are wanted.  Returns false, after an explanation by hg_tap_diag, if a check
 	 * fails.
 	 */
-	extern bool test_settled_checked(const TestStream *stream);
+	extern bool test_finished_checked(const TestStream *stream);
 
 	/* Returns the number of matches that come if one of each outer row is wanted; 0 on failure. */
-	extern uint64_t test_settled_first(const TestStream *stream);
+	extern uint64_t test_finished_first(const TestStream *stream);
 
 	/* A job of an engine, which is built. */
 	typedef struct TestJobStream
