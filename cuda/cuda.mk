@@ -56,7 +56,7 @@ endif
 CUDA_TEST_DIR = $(CUDA_TOP)/test/unit
 CUDA_TEST_BUILD = $(CUDA_TEST_DIR)/build/cuda
 CUDA_TEST_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
-	$(sort $(wildcard $(CUDA_TOP)/src/engine/hg_ranges*.c $(CUDA_TOP)/src/engine/hg_partitioning.c $(CUDA_TOP)/src/engine/hg_sharded*.c)))
+	$(sort $(wildcard $(CUDA_TOP)/src/engine/hg_passes*.c $(CUDA_TOP)/src/engine/hg_partitioning.c $(CUDA_TOP)/src/engine/hg_sharded*.c)))
 CUDA_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_engine_cuda.o test_cuda_bins.o test_cuda_chunks.o \
 	test_cuda_exchange.o test_cuda_replica.o test_cuda_lookups.o test_cuda_pages.o test_cuda_sharded.o hg_tap.o test_columns.o \
 	test_data.o test_host.o test_engine_cancel.o test_engine_crowd.o test_engine_replica.o test_engine_computed.o test_engine_filters.o test_engine_filter_numbers.o test_engine_reduce.o \

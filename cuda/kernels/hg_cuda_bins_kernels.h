@@ -136,6 +136,8 @@ hg_bins_shared_bytes(uint32_t bin_vertices, uint32_t rows)
  * lists[v] is the number of edges of v << 16 | the index behind its last edge, with v counted from
  * the bin's first vertex.  If rows is NULL, edge_rows is not written.  HOT: one vertex may have
  * most of the rows.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, int THREADS, bool HOT>
 __device__ __forceinline__ void
@@ -509,6 +511,8 @@ template <typename Word> struct HgBinsJoin
  * number of a match left out for that reason, or stays.  Units outside of the range are not looked
  * up, and nothing is counted.  The order of units, and of rows in a unit, is always the same; the
  * order of edges in a list is not.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, int THREADS>
 __global__ void

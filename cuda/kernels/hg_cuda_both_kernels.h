@@ -106,6 +106,8 @@ hg_both_offsets(const uint32_t *lists, uint32_t bin_vertices, uint32_t start, ui
  * hg_bins_join_kernel does with rows, and writes the pairs in the same way.
  *
  * Bins with more than room rows are left out.  HOT: one key may have most rows of a bin.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, int THREADS, bool HOT>
 __global__ void

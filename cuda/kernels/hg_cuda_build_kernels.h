@@ -190,6 +190,8 @@ constexpr size_t HG_BIN_STATIC_SHARED = 4096;
  *
  * A bin with more than HG_BIN_ROWS rows is left as it is.  A bin whose long list has several keys
  * leaves this list unsorted.  Both are counted in *unfinished.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, bool ORDERED>
 __global__ void

@@ -229,6 +229,8 @@ hg_locate_kernel(const uint64_t *tile_starts, const uint64_t *unit_starts, uint6
  * matches begin, relative to the unit.  A row that begins before the unit begins at 0, with a
  * later edge.  Then each thread takes matches, finds the row by bisection, and the inner edge by
  * the distance from the row's first match.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <bool SPLIT>
 __global__ void

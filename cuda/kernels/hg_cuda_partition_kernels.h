@@ -466,6 +466,8 @@ hg_scatter_shared_bytes(int threads, int items, uint32_t digits_log2)
  * threads write neighbouring positions.
  *
  * Keys without rows get the number first_row + their index.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 __global__ void

@@ -448,6 +448,8 @@ hg_cuckoo_fill(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, con
  * starts[b << finer] .. starts[(b + 1) << finer] - 1; starts NULL: none.  Row i is
  * first_row + rows[i], or first_row + i if rows is NULL.  fresh: bins are empty, and their slots
  * undefined.  A bin that fails is left as it was.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, bool ROWS>
 __global__ void
@@ -552,6 +554,8 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
  * the position of the bin's first row on to words_out, and their number to counts.  With GROUPS,
  * rows_out gets the bin's rows, grouped by word, and offsets_out, by the same positions, the start
  * of each group.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Word, bool GROUPS>
 __global__ void

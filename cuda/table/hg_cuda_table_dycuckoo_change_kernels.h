@@ -271,6 +271,8 @@ hg_dy_victim(const HgDyTable &table, uint32_t subtable, const uint4 (&pieces)[HG
  * again.  If rows are apart from words, that is not one operation, and the bucket is locked.  A
  * lane that does not get a lock tries again after the other lanes of its warp; a lane with a lock
  * waits for none.  locks are filled with HG_DY_UNLOCKED.
+ *
+ * In one piece: its phases share registers and shared memory.
  */
 template <typename Slots>
 __global__ void

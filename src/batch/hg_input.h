@@ -212,7 +212,7 @@ hg_input_first_number(const HgInput *input)
 /* Adds the keys of the child's next rows to a Bloom filter; NULL ends that. */
 extern void hg_input_set_collector(HgInput *input, HgFilter *collector);
 
-/* Uploads keys asynchronously through a sender as they are stored; NULL ends that. */
+/* Uploads keys asynchronously through an upload as they are stored; NULL ends that. */
 extern void hg_input_set_upload(HgInput *input, HgUpload *upload);
 
 /*

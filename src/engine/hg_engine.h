@@ -591,7 +591,7 @@ extern "C"
 		 * Makes the job one participant's part of a shared job, after open and before the first
 		 * row.  NULL in an engine without shared jobs.
 		 */
-		HgStatus (*share)(HgJob *job, const HgParticipants *participants_id, HgError *error);
+		HgStatus (*share)(HgJob *job, const HgParticipants *participants, HgError *error);
 
 		/*
 		 * The same as append, with the row number of the first key given.  Numbers need not be

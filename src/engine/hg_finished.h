@@ -3,9 +3,9 @@
  * hg_finished.h
  *	  Outer rows that may be finished before all of their matches have been returned.
  *
- * A row's matches are returned in parts (HgMatches.settled): first a few, and then as many again
- * as there were before.  So a row that is finished by its first match costs little, however many
- * it has.  For a row whose matches are all examined in vain, the callback is called at most a
+ * A row's matches are returned in parts (HgMatches.is_finished): first a few, and then as many
+ * again as there were before.  So a row that is finished by its first match costs little, however
+ * many it has.  For a row whose matches are all examined in vain, the callback is called at most a
  * logarithm of their number.  Rows with few matches are usually returned whole, without a
  * callback.
  *

@@ -54,7 +54,7 @@ static HgStatus
 check_qual(const HgPageSpec *pages, const HgPageQual *qual, HgError *error)
 {
 	if (qual->attribute >= pages->natts)
-		return invalid(error, "a qual of pages is of an attribute that is not told");
+		return invalid(error, "a qual of pages needs an attribute that is not described");
 	if (qual->operation >= HG_PAGE_OPERATORS || qual->is_signed > 1)
 		return invalid(error, "a qual of pages has an unknown operator");
 	if (qual->operation < HG_PAGE_IS_NULL && !is_number(&pages->attributes[qual->attribute]))
@@ -72,7 +72,7 @@ check_layout(const HgPageSpec *pages, HgError *error)
 	if (pages->rows_per_page == 0)
 		return invalid(error, "pages must have room for a row");
 	if (pages->natts == 0 || pages->natts > HG_PAGES_MAX_ATTRIBUTES)
-		return hg_error_set(error, HG_INVALID, NULL, "%u attributes of pages can not be told",
+		return hg_error_set(error, HG_INVALID, NULL, "%u attributes of pages cannot be described",
 							(unsigned) pages->natts);
 	if (pages->nquals > HG_PAGES_MAX_QUALS)
 		return hg_error_set(error, HG_INVALID, NULL, "too many quals of pages: %u",

@@ -14,17 +14,17 @@
  *	   of both sides are read in row order, and the mixed keys and row numbers of these
  *	   ranges are written to the buffers, range by range.  If one range has more outer rows
  *	   than the buffer holds, they are loaded in several portions, while its inner rows stay.
- *	3. The load is divided into slices of consecutive ranges, without moving rows.  Each
- *	   slice is given to a job of the device.  If the device has no memory for it, the slice
- *	   is halved, and no later one is made as large.  A slice of one range is split in place
+ *	3. The load is divided into parts of consecutive ranges, without moving rows.  Each
+ *	   part is given to a job of the device.  If the device has no memory for it, the part
+ *	   is halved, and no later one is made as large.  A part of one range is split in place
  *	   by the first bit in which its mixed keys differ; if none differs, by the position of
  *	   the outer rows.
- *	4. When the slice's job has finished, the next slice is taken, or the next ranges or
+ *	4. When the part's job has finished, the next part is taken, or the next ranges or
  *	   portion are loaded.
  *
  * TWO JOBS.  If the wrapped engine is asynchronous (it has the call start), a job for the next
- * slice is opened before the device begins with a slice, and filled while the device works.  Each
- * may use half of the memory limit.  The next slice waits if it is not loaded yet, or if the
+ * part is opened before the device begins with a part, and filled while the device works.  Each
+ * may use half of the memory limit.  The next part waits if it is not loaded yet, or if the
  * device refuses to have both.  The last resort for a key that does not fit is to try it without
  * another job, with all of the memory.
  *
@@ -32,18 +32,18 @@
  * load takes about a nanosecond each, and writing one to its range a few more.  The rest is
  * turning the mixed words into keys again, and sending them.
  *
- * All rows of one key are in one slice of the inner side, and an outer row is in one slice of the
+ * All rows of one key are in one part of the inner side, and an outer row is in one part of the
  * outer side.  So the matches of an outer row come from one job, one after the other.
  *
- * ROTATION.  The keys of a slice have the first bits of their mixed word in common, and these bits
+ * ROTATION.  The keys of a part have the first bits of their mixed word in common, and these bits
  * choose the vertex.  With the real keys, all would share a few vertices and make long lists.
- * Therefore these bits (those of a range, if a slice has several) are rotated to the end of the
+ * Therefore these bits (those of a range, if a part has several) are rotated to the end of the
  * mixed word.  The engine sees keys that are spread evenly and map one-to-one to the real keys.
  *
  *	hg_passes.c			the calls of hg_engine.h
  *	hg_passes_partitioned.c		these calls on a partitioned job
- *	hg_passes_run.c	passes over the slices of a partitioned job
- *	hg_passes_parts.c	loading ranges and splitting slices
+ *	hg_passes_run.c	passes over the parts of a partitioned job
+ *	hg_passes_parts.c	loading ranges and splitting parts
  *	hg_host_memory.c	memory, cancel
  *
  * Each file calls only those below it.
@@ -291,7 +291,7 @@ passes_match(HgJob *handle, HgMatchMode mode, HgError *error)
 		return status;
 
 	job->pass.mode = mode;
-	job->pass.delivered = false;
+	job->pass.emitted = false;
 	if (!job->partitioned)
 	{
 		status = job->pass.now.calls.match(job->pass.now.job, mode, error);
@@ -323,8 +323,8 @@ passes_next(HgJob *handle, HgMatches *matches, HgError *error)
 	if (!job->partitioned)
 	{
 		status = job->pass.now.calls.next(job->pass.now.job, matches, error);
-		job->pass.delivered |= status == HG_OK && matches->count > 0;
-		if (!job->pass.delivered && job_turns(job, &status, error))
+		job->pass.emitted |= status == HG_OK && matches->count > 0;
+		if (!job->pass.emitted && job_turns(job, &status, error))
 		{
 			hg_passes_begin(&job->pass, HG_PASSES_FOR_MATCH, true, true);
 			job->pass.streaming = true;

@@ -74,7 +74,7 @@ T(scatter_keys)(const void *mixed_from, const uint32_t *rows, uint64_t n, uint64
 
 /*
  * Makes keys whose mixed words are mixed[at + i] rotated left by bits.  The first bits, which all
- * words of the slice share, go to the end, so that the remaining bits choose among all vertices.
+ * words of the part share, go to the end, so that the remaining bits choose among all vertices.
  * Equal keys stay equal, and different keys different.
  */
 static void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_passes_partitioned.c
- *	  Calls on a partitioned job: each runs a pass over its slices.
+ *	  Calls on a partitioned job: each runs a pass over its parts.
  *
  * hg_passes.c describes the algorithm.
  *
@@ -13,7 +13,7 @@
 
 #include <string.h>
 
-/* Replaces the row numbers of a slice's matches by those of the job. */
+/* Replaces the row numbers of a part's matches by those of the job. */
 static void
 map_rows(const HgPassState *pass, HgMatches *matches)
 {
@@ -36,15 +36,15 @@ hg_passes_partitioned_next(HgPassState *pass, HgMatches *matches, HgError *error
 
 		if (status == HG_OK && matches->count > 0)
 		{
-			pass->delivered = true;
+			pass->emitted = true;
 			map_rows(pass, matches);
 			return HG_OK;
 		}
 
-		/* matches that were returned can not be taken back: it is too late to split the slice */
+		/* matches that were returned can not be taken back: it is too late to split the part */
 		if (status == HG_OK)
 			hg_passes_run_close(pass, &pass->now, true);
-		else if (!pass->delivered)
+		else if (!pass->emitted)
 			status = hg_passes_retry(pass, &pass->now, status, error);
 		if (status == HG_OK)
 			status = hg_passes_match(pass, error);
@@ -112,9 +112,9 @@ hg_passes_partitioned_describe(HgPassState *pass, HgSide side, HgGraphStats *sta
 }
 
 /*
- * Returns the number of ranges of the pass: those of finished slices, and an estimate for slices
- * in work or still to come.  The estimate takes as many for each as the current slice has, or the
- * average of the finished ones.  A partitioned job has at least two slices; one of them may have
+ * Returns the number of ranges of the pass: those of finished parts, and an estimate for parts
+ * in work or still to come.  The estimate takes as many for each as the current part has, or the
+ * average of the finished ones.  A partitioned job has at least two parts; one of them may have
  * nothing to match.
  */
 static uint64_t

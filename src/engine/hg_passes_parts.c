@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_passes_parts.c
- *	  Loads ranges of rows, and divides the loads into slices.
+ *	  Loads ranges of rows, and divides the loads into parts.
  *
  * hg_passes.c describes the algorithm.
  *
@@ -77,12 +77,12 @@ hg_passes_count_side(HgPassParts *parts, HgPassSide *side, HgError *error)
  * Loads
  * ------------------------------------------------------------------------ */
 
-/* Returns true if the range has slices in this pass. */
+/* Returns true if the range has parts in this pass. */
 static bool
-is_wanted(const HgPassParts *parts, uint32_t range)
+has_parts(const HgPassParts *parts, uint32_t range)
 {
 	for (int side = 0; side < 2; side++)
-		if (parts->wanted[side] && parts->sides[side].range_rows[range] == 0)
+		if (parts->required[side] && parts->sides[side].range_rows[range] == 0)
 			return false;
 	return true;
 }
@@ -193,26 +193,27 @@ choose_ranges(HgPassParts *parts, HgPassPart *load)
 	uint64_t rows[2] = {0, 0};
 	uint32_t range = parts->next_range;
 
-	while (range < HG_PASSES_RANGES && !is_wanted(parts, range))
+	while (range < HG_PASSES_RANGES && !has_parts(parts, range))
 		range++;
 	memset(parts->chosen, 0, sizeof(parts->chosen));
 	load->first_range = range;
 	for (bool fits = true; fits && range < HG_PASSES_RANGES; range++)
 	{
-		const bool wanted = is_wanted(parts, range);
+		const bool required = has_parts(parts, range);
 
-		for (int which = 0; which < 2 && wanted; which++)
-			fits &= !parts->wanted[which] || rows[which] + parts->sides[which].range_rows[range] <=
-												 load_room(&parts->sides[which]);
+		for (int which = 0; which < 2 && required; which++)
+			fits &=
+				!parts->required[which] || rows[which] + parts->sides[which].range_rows[range] <=
+											   load_room(&parts->sides[which]);
 		/* a range that is too large has a load of its own */
 		if (!fits && range > load->first_range)
 			break;
-		parts->chosen[range] = wanted;
+		parts->chosen[range] = required;
 		for (int which = 0; which < 2; which++)
 		{
 			/* a side that the pass does not need takes no part */
 			parts->sides[which].range_end[range] = rows[which];
-			if (wanted && parts->wanted[which])
+			if (required && parts->required[which])
 				rows[which] += parts->sides[which].range_rows[range];
 		}
 	}
@@ -265,7 +266,7 @@ hg_passes_load_next(HgPassParts *parts, HgError *error)
  * Slices
  * ------------------------------------------------------------------------ */
 
-/* Returns how many rows a slice of several ranges may have now. */
+/* Returns how many rows a part of several ranges may have now. */
 static uint64_t
 max_part_rows(const HgPassParts *parts)
 {
@@ -283,7 +284,7 @@ range_begin(const HgPassParts *parts, int which, uint32_t range)
 	const HgPassSide *side = &parts->sides[which];
 
 	return side->range_end[range] -
-		   (parts->wanted[which] && parts->chosen[range] ? side->range_rows[range] : 0);
+		   (parts->required[which] && parts->chosen[range] ? side->range_rows[range] : 0);
 }
 
 /* Returns the rows of a range, of both sides, in a load of several. */
@@ -297,7 +298,7 @@ range_rows(const HgPassParts *parts, uint32_t range)
 	return rows;
 }
 
-/* Splits a slice of several ranges before a range. */
+/* Splits a part of several ranges before a range. */
 static void
 split_at(const HgPassParts *parts, const HgPassPart *part, uint32_t range, HgPassPart *low,
 		 HgPassPart *high)
@@ -308,7 +309,7 @@ split_at(const HgPassParts *parts, const HgPassPart *part, uint32_t range, HgPas
 		low->high[which] = high->low[which] = range_begin(parts, which, range);
 }
 
-/* Returns the range before which a slice of several ranges is split into halves, roughly. */
+/* Returns the range before which a part of several ranges is split into halves, roughly. */
 static uint32_t
 middle_range(const HgPassParts *parts, const HgPassPart *part)
 {
@@ -321,12 +322,12 @@ middle_range(const HgPassParts *parts, const HgPassPart *part)
 	return range;
 }
 
-/* Returns true if the slice has rows of all sides that the pass needs. */
+/* Returns true if the part has rows of all sides that the pass needs. */
 static bool
 is_useful(const HgPassParts *parts, const HgPassPart *part)
 {
 	for (int side = 0; side < 2; side++)
-		if (parts->wanted[side] && part->low[side] == part->high[side])
+		if (parts->required[side] && part->low[side] == part->high[side])
 			return false;
 	return true;
 }
@@ -375,13 +376,13 @@ hg_passes_parts_left(const HgPassParts *parts)
 	for (int i = 0; i < parts->depth; i++)
 		left += (hg_passes_part_rows(&parts->stack[i]) + most - 1) / most;
 	for (uint32_t range = parts->next_range; range < HG_PASSES_RANGES; range++)
-		if (is_wanted(parts, range))
+		if (has_parts(parts, range))
 			rows +=
 				parts->sides[HG_OUTER].range_rows[range] + parts->sides[HG_INNER].range_rows[range];
 	return left + (rows + most - 1) / most;
 }
 
-/* Sets *differing to the bits in which mixed keys of the slice differ. */
+/* Sets *differing to the bits in which mixed keys of the part differ. */
 static HgStatus
 part_differing(HgPassParts *parts, const HgPassPart *part, uint64_t *differing, HgError *error)
 {
@@ -411,7 +412,7 @@ part_differing(HgPassParts *parts, const HgPassPart *part, uint64_t *differing, 
 	return HG_OK;
 }
 
-/* Splits a slice of one range by a bit of its mixed keys, in place. */
+/* Splits a part of one range by a bit of its mixed keys, in place. */
 static HgStatus
 split_by_bit(HgPassParts *parts, const HgPassPart *part, uint32_t bit, HgPassPart *low,
 			 HgPassPart *high, HgError *error)
@@ -471,8 +472,8 @@ hg_passes_split_part(HgPassParts *parts, const HgPassPart *part, bool *split, Hg
 			high.low[HG_OUTER] = high.high[HG_OUTER];
 			high.low[HG_INNER] = high.high[HG_INNER];
 		}
-		else if (status == HG_OK && outer_rows > 1 && parts->wanted[HG_OUTER] &&
-				 parts->wanted[HG_INNER])
+		else if (status == HG_OK && outer_rows > 1 && parts->required[HG_OUTER] &&
+				 parts->required[HG_INNER])
 			low.high[HG_OUTER] = high.low[HG_OUTER] = part->low[HG_OUTER] + outer_rows / 2;
 		else
 			*split = false;

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_passes_parts.h
- *	  The rows of a partitioned job: loads of hash ranges, and slices of the loads.
+ *	  The rows of a partitioned job: loads of hash ranges, and parts of the loads.
  *
  * hg_passes.c describes the algorithm.
  *
@@ -21,10 +21,10 @@
 /* Number of loads of a pass, unless a frequent key needs more. */
 #define HG_PASSES_LOADS 4
 
-/* Least number of slices of a load, so that one can be sent while the device works on another. */
+/* Least number of parts of a load, so that one can be sent while the device works on another. */
 #define HG_PASSES_LOAD_PARTS 4
 
-/* A slice with at most this many rows is not made smaller to get more slices. */
+/* A part with at most this many rows is not made smaller to get more parts. */
 #define HG_PASSES_SMALL_PART (UINT64_C(1) << 18)
 
 /* Rows handled between two polls of cancelled(); the buffers that they go to are fresh memory. */
@@ -34,8 +34,8 @@
 #define HG_PASSES_APPEND_KEYS 32768
 
 /*
- * Size of the stack of slices that wait because others were split.  Each split removes half of the
- * ranges, one bit, or half of the outer rows, and two slices are worked on at a time.
+ * Size of the stack of parts that wait because others were split.  Each split removes half of the
+ * ranges, one bit, or half of the outer rows, and two parts are worked on at a time.
  */
 #define HG_PASSES_MAX_PARTS (2 * (32 + 64 + 32) + 4)
 
@@ -79,7 +79,7 @@ typedef struct HgPassPart
 	uint64_t high[2];
 	uint32_t first_range; /* first_range .. end_range - 1 */
 	uint32_t end_range;
-	uint32_t bits; /* number of first bits of the mixed keys that the slice, or each of its ranges,
+	uint32_t bits; /* number of first bits of the mixed keys that the part, or each of its ranges,
 					* has in common */
 	bool alone;	   /* runs without another job, with all of the memory */
 } HgPassPart;
@@ -92,11 +92,11 @@ typedef struct HgPassParts
 	void *buffer; /* [HG_PASSES_APPEND_KEYS] keys on their way to the device or to the buffers */
 
 	/* of a pass */
-	bool wanted[2];		 /* sides of which a slice must have rows */
-	bool whole;			 /* all outer rows of a range are loaded at a time */
-	bool in_pairs;		 /* two slices are worked on at a time */
-	uint32_t next_range; /* the next range to load */
-	uint64_t most_rows;	 /* maximum rows, of both sides, of a slice of several ranges */
+	bool required[2];				  /* sides of which a part must have rows */
+	bool whole;						  /* all outer rows of a range are loaded at a time */
+	bool in_pairs;					  /* two parts are worked on at a time */
+	uint32_t next_range;			  /* the next range to load */
+	uint64_t most_rows;				  /* maximum rows, of both sides, of a part of several ranges */
 	uint8_t chosen[HG_PASSES_RANGES]; /* 1 for ranges that are being loaded, else 0 */
 	HgPassPart stack[HG_PASSES_MAX_PARTS];
 	int depth;
@@ -104,7 +104,7 @@ typedef struct HgPassParts
 	double load_ms; /* time of all loading */
 } HgPassParts;
 
-/* Returns the rows of a slice, of both sides. */
+/* Returns the rows of a part, of both sides. */
 static inline uint64_t
 hg_passes_part_rows(const HgPassPart *part)
 {
@@ -120,28 +120,28 @@ hg_passes_min(uint64_t a, uint64_t b)
 /* Counts the rows of each range of a side. */
 extern HgStatus hg_passes_count_side(HgPassParts *parts, HgPassSide *side, HgError *error);
 
-/* Loads the next ranges, or more rows of the last one, when no slice of a load is left. */
+/* Loads the next ranges, or more rows of the last one, when no part of a load is left. */
 extern HgStatus hg_passes_load_next(HgPassParts *parts, HgError *error);
 
-/* Takes the next slice of the load; returns false if there is none. */
+/* Takes the next part of the load; returns false if there is none. */
 extern bool hg_passes_pop_part(HgPassParts *parts, HgPassPart *part);
 
-/* Puts a slice back, as the next one, unless it lacks rows of a side that is needed. */
+/* Puts a part back, as the next one, unless it lacks rows of a side that is needed. */
 extern void hg_passes_push_part(HgPassParts *parts, const HgPassPart *part);
 
-/* Returns an estimate of the number of slices that this pass still has. */
+/* Returns an estimate of the number of parts that this pass still has. */
 extern uint64_t hg_passes_parts_left(const HgPassParts *parts);
 
 /*
- * Splits a slice into two, which are the next ones.  *parted is false if it can not be split: it
- * is one outer row and all inner rows of its key.  A slice of one key is first tried again alone.
+ * Splits a part into two, which are the next ones.  *parted is false if it can not be split: it
+ * is one outer row and all inner rows of its key.  A part of one key is first tried again alone.
  */
 extern HgStatus hg_passes_split_part(HgPassParts *parts, const HgPassPart *part, bool *split,
 									 HgError *error);
 
 /*
  * Fills give with count keys for the row at index at of a side's buffer and the rows after it.
- * Their mixed words are those of the buffer with the first bits of the slice rotated to the end.
+ * Their mixed words are those of the buffer with the first bits of the part rotated to the end.
  */
 extern void hg_passes_make_keys(const HgPassParts *parts, const HgPassPart *part,
 								const HgPassSide *side, uint64_t at, uint64_t count);

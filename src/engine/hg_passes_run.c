@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_passes_run.c
- *	  Passes over the slices of a partitioned job.
+ *	  Passes over the parts of a partitioned job.
  *
  * hg_passes.c describes the algorithm.
  *
@@ -83,7 +83,7 @@ hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done)
 	run->job = NULL;
 }
 
-/* Opens a job for the run's slice. */
+/* Opens a job for the run's part. */
 static HgStatus
 run_begin(HgPassState *pass, HgPassRun *run, bool ahead, HgError *error)
 {
@@ -97,7 +97,7 @@ run_begin(HgPassState *pass, HgPassRun *run, bool ahead, HgError *error)
 	return hg_passes_run_open(pass, run, &spec, error);
 }
 
-/* Appends the rows of a run's slice to its job; a side that is not needed has none. */
+/* Appends the rows of a run's part to its job; a side that is not needed has none. */
 static HgStatus
 run_fill(HgPassState *pass, HgPassRun *run, HgError *error)
 {
@@ -125,7 +125,7 @@ run_fill(HgPassState *pass, HgPassRun *run, HgError *error)
 	return HG_OK;
 }
 
-/* Starts the device's work on the slice for this pass, if the engine is asynchronous. */
+/* Starts the device's work on the part for this pass, if the engine is asynchronous. */
 static HgStatus
 run_start(const HgPassState *pass, const HgPassRun *run, HgError *error)
 {
@@ -178,8 +178,8 @@ hg_passes_begin(HgPassState *pass, HgPassPurpose purpose, bool outer, bool inner
 		return;
 	hg_passes_run_close(pass, &pass->now, false);
 	hg_passes_run_close(pass, &pass->next, false);
-	pass->parts.wanted[HG_OUTER] = outer;
-	pass->parts.wanted[HG_INNER] = inner;
+	pass->parts.required[HG_OUTER] = outer;
+	pass->parts.required[HG_INNER] = inner;
 	pass->parts.depth = 0;
 	pass->parts.next_range = 0;
 	pass->done = 0;
@@ -188,13 +188,13 @@ hg_passes_begin(HgPassState *pass, HgPassPurpose purpose, bool outer, bool inner
 		pass->parts.sides[side].left = 0;
 }
 
-/* Makes the next slice the current one, and appends its rows to the device's job. */
+/* Makes the next part the current one, and appends its rows to the device's job. */
 static HgStatus
 turn_to_next(HgPassState *pass, HgError *error)
 {
 	HgStatus status = HG_OK;
 
-	pass->delivered = false;
+	pass->emitted = false;
 	if (pass->next.job != NULL)
 	{
 		pass->now = pass->next;
@@ -212,8 +212,8 @@ turn_to_next(HgPassState *pass, HgError *error)
 }
 
 /*
- * Opens a job for the slice after the current one, if that is loaded and the device has room for
- * both.  If the device refuses, the slice is halved, unless it is much smaller already.
+ * Opens a job for the part after the current one, if that is loaded and the device has room for
+ * both.  If the device refuses, the part is halved, unless it is much smaller already.
  */
 static HgStatus
 open_next(HgPassState *pass, HgError *error)
@@ -243,7 +243,7 @@ open_next(HgPassState *pass, HgError *error)
 	return HG_OK;
 }
 
-/* Fills the slice after the current one, if it has a job. */
+/* Fills the part after the current one, if it has a job. */
 static HgStatus
 fill_next(HgPassState *pass, HgError *error)
 {

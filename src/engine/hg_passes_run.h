@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_passes_run.h
- *	  Passes over the slices of a partitioned job.
+ *	  Passes over the parts of a partitioned job.
  *
  * hg_passes.c describes the algorithm.
  *
@@ -21,15 +21,15 @@ typedef struct HgPassRun
 	HgEngine calls; /* the calls of its engine */
 	HgJob *job;		/* NULL if there is none */
 	HgPassPart part;
-	bool filled; /* all rows of the slice were appended */
+	bool filled; /* all rows of the part were appended */
 	bool built;
 } HgPassRun;
 
-/* What a pass does with its slices. */
+/* What a pass does with its parts. */
 typedef enum HgPassPurpose
 {
 	HG_PASSES_FOR_NOTHING, /* no pass, or one that has ended */
-	HG_PASSES_FOR_BUILD,   /* the first slice is built, and the next call continues the pass */
+	HG_PASSES_FOR_BUILD,   /* the first part is built, and the next call continues the pass */
 	HG_PASSES_FOR_MATCH,
 	HG_PASSES_FOR_COUNT,
 	HG_PASSES_FOR_DESCRIBE
@@ -41,17 +41,17 @@ typedef struct HgPassState
 	HgPasses *passes;
 	const HgHost *host;
 	HgJobSpec spec;
-	HgPassRun now;	/* the whole job, or the current slice */
-	HgPassRun next; /* the slice that is filled meanwhile */
+	HgPassRun now;	/* the whole job, or the current part */
+	HgPassRun next; /* the part that is filled meanwhile */
 	HgPassParts parts;
 
 	HgPassPurpose purpose;
 	HgMatchMode mode;
 	bool streaming;
-	bool delivered; /* matches of the slice were returned */
+	bool emitted; /* matches of the part were returned */
 
 	HgJobStats sum;	   /* statistics of closed jobs */
-	uint64_t done;	   /* slices of this pass that are finished */
+	uint64_t done;	   /* parts of this pass that are finished */
 	uint64_t vertices; /* their vertices */
 	uint64_t pieces;   /* ranges that they were divided into */
 	uint64_t bins;	   /* their bins */
@@ -63,7 +63,7 @@ extern HgStatus hg_passes_run_open(HgPassState *pass, HgPassRun *run, const HgJo
 
 /*
  * Closes a job of the wrapped engine, if there is one, and adds its statistics to the sum.  done:
- * it did all that the pass needs of its slice.
+ * it did all that the pass needs of its part.
  */
 extern void hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done);
 
@@ -74,21 +74,21 @@ extern uint64_t hg_passes_peak_bytes(const HgPassState *pass);
 extern HgStatus hg_passes_prepare(HgPassState *pass, HgError *error);
 
 /*
- * Begins a pass over the slices; a slice without rows of a side that is needed, outer or inner, is
+ * Begins a pass over the parts; a part without rows of a side that is needed, outer or inner, is
  * skipped.  If the last pass was for build and both sides are needed, it continues as the new
- * pass, with its first slice built.
+ * pass, with its first part built.
  */
 extern void hg_passes_begin(HgPassState *pass, HgPassPurpose purpose, bool outer, bool inner);
 
-/* Builds the current or the next slice.  pass->now has no job if none is left. */
+/* Builds the current or the next part.  pass->now has no job if none is left. */
 extern HgStatus hg_passes_build(HgPassState *pass, HgError *error);
 
-/* The same, and starts the stream of the slice's matches. */
+/* The same, and starts the stream of the part's matches. */
 extern HgStatus hg_passes_match(HgPassState *pass, HgError *error);
 
 /*
- * Handles the failure of a slice's job.  After HG_DEVICE_OUT_OF_MEMORY it closes the job, splits
- * the slice and returns HG_OK.  Returns the status if it is another one, or the slice can not be
+ * Handles the failure of a part's job.  After HG_DEVICE_OUT_OF_MEMORY it closes the job, splits
+ * the part and returns HG_OK.  Returns the status if it is another one, or the part can not be
  * split.
  */
 extern HgStatus hg_passes_retry(HgPassState *pass, HgPassRun *run, HgStatus status, HgError *error);

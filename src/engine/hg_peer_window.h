@@ -7,7 +7,7 @@
  * need not pass through the memory of the caller: a GPU writes to another one over their link.
  * Between expect and arrived the caller then calls, one side at a time,
  *
- *	offer		on each shard: it makes room for all rows that other shards have for it, and
+ *	window		on each shard: it makes room for all rows that other shards have for it, and
  *				returns a descriptor of that memory, its peer window.  The caller passes the
  *				descriptor to the other shards
  *	send_rows	on each other shard: it writes its rows there, to the arrays and from the row on
@@ -16,23 +16,24 @@
  *				their engines are asynchronous
  *
  * arrived then adds these rows as put_rows does.  Each of these calls may answer HG_INVALID, which
- * is no failure: the engine has no room to offer, or does not reach the window of the other.  The
- * rows of that pair of shards then go by take_rows and put_rows, and one shard may use both ways.
+ * is no failure: the engine has no room for a window, or does not reach the window of the other.
+ * The rows of that pair of shards then go by take_rows and put_rows, and one shard may use both
+ * ways.
  *
  * THE WINDOW, of HgPeerWindow.bytes, has an HgPeerWindowHead, at HG_PEER_WINDOW_TRAILERS an
- *HgPeerWindowTrailer for each shard, and from HG_PEER_WINDOW_ROWS on the rows of all senders, as
- *arrays one behind the other: keys, numbers, and for each column its values and a byte for each
- *value, not 0 where it is NULL. The bytes are valid if the sender's trailer says that the column
- *has NULLs.  All arrays have room for the same number of rows, a multiple of 64, so that they are
- *aligned.
+ * HgPeerWindowTrailer for each shard, and from HG_PEER_WINDOW_ROWS on the rows of all senders, as
+ * arrays one behind the other: keys, numbers, and for each column its values and a byte for each
+ * value, not 0 where it is NULL. The bytes are valid if the sender's trailer says that the column
+ * has NULLs.  All arrays have room for the same number of rows, a multiple of 64, so that they are
+ * aligned.
  *
  * SECURITY.  A process has a descriptor only if the shard that offers the window gave it, through
  * callers.  The kernel frees the memory when the last process has closed and unmapped it.  A
  * sender that still writes after the offering shard was closed, or its process died, writes to
  * memory that nobody reads.  A sender trusts neither the caller nor the window.  In a copy of the
- * head it checks the offer's token, which shows that an engine made the window for this offer.  It
- * also checks side, shard and row layout, that the number of rows is its own, and that all of it
- * is in the memory mapped.  The offering shard checks the rows as put_rows does, after copying
+ * head it checks the window's token, which shows that an engine made the window for this exchange.
+ * It also checks side, shard and row layout, that the number of rows is its own, and that all of
+ * it is in the memory mapped.  The offering shard checks the rows as put_rows does, after copying
  * them to memory that nobody else can write to.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -61,7 +62,7 @@ extern "C"
 	{
 		uint64_t token[HG_PEER_WINDOW_TOKEN]; /* random and unique to this window */
 		uint64_t bytes;
-		int32_t memory;	 /* its descriptor, which the caller of offer closes */
+		int32_t memory;	 /* its descriptor, which the caller of window() closes */
 		uint32_t unused; /* 0 */
 	} HgPeerWindow;
 
@@ -97,7 +98,7 @@ extern "C"
 									   const HgExchange *exchange, HgPeerWindowHead *head);
 
 	/*
-	 * Checks a copy of a window's head: that it is the head of this offer, for exactly rows rows
+	 * Checks a copy of a window's head: that it is the head of this window, for exactly rows rows
 	 * of shard sender that belong to the parts of shard.  Returns HG_OK or HG_INVALID.
 	 */
 	extern HgStatus hg_peer_window_check(const HgPeerWindowHead *head, const HgPeerWindow *window,

@@ -223,6 +223,7 @@ check_shards(const HgJobSpec *spec, HgError *error)
 	return HG_OK;
 }
 
+/* In one piece: a list of conditions, each with its message. */
 HgStatus
 hg_spec_check(const HgJobSpec *spec, HgError *error)
 {

@@ -7,8 +7,8 @@
  * shard needs room for the incoming rows of one side only; parts are chosen once for both.
  *
  * Shards that can do so send rows to each other directly (hg_peer_window.h), in as many rounds as
- *there are other shards.  In each round all shards send, no two to the same one.  The remaining
- *rows go through the caller's memory, from one pair of shards after the other.
+ * there are other shards.  In each round all shards send, no two to the same one.  The remaining
+ * rows go through the caller's memory, from one pair of shards after the other.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -119,7 +119,7 @@ expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t
  * From shard to shard
  * ------------------------------------------------------------------------ */
 
-/* Takes an offer of a peer window from each shard that rows come to, if it makes one. */
+/* Takes a peer window from each shard that rows come to, if it opens one. */
 static HgStatus
 make_windows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 {

@@ -435,6 +435,7 @@ hg_join_asked_cost(JoinType join_type, Cost question)
 	}
 }
 
+/* In one piece: one sum, whose parts stand in the order in which the join runs. */
 void
 hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
 			 const JoinPathExtraData *extra, const HgJoinKeys *join_keys)

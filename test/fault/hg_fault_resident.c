@@ -4,8 +4,8 @@
  *	  Places where what keeps tables resident can be held, and ways for it to be wrong.
  *
  * Each POINT is an advisory lock of the database, (HG_FAULT_LOCK_CLASS, point): who comes by there
- *takes it shared, and lets it go; a test that holds it exclusively has it wait, and sees it waiting
- *in pg_locks.
+ * takes it shared, and lets it go; a test that holds it exclusively has it wait, and sees it
+ * waiting in pg_locks.
  *
  * With hashgraph.fault_delay it also sleeps for a random time at the first three, where many rounds
  * are to pass meanwhile; behind its second copy of the bits a loader would begin again for each.

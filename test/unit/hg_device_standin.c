@@ -647,8 +647,8 @@ standin_put_values(HgJob *job, const void *values, const uint8_t *nulls, uint64_
 {
 	if (engine_of(job)->put_values == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column");
-	return answer(engine_of(job)->put_values(inside(job), values, nulls, count, first_ordinal, error),
-				  error);
+	return answer(
+		engine_of(job)->put_values(inside(job), values, nulls, count, first_ordinal, error), error);
 }
 
 static HgStatus
@@ -693,8 +693,8 @@ standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *err
 	HgStatus status = engine_of(job)->expect(inside(job), side, exchange, error);
 
 	if (status == HG_OK)
-		hg_host_window_expect(&((StandinJob *) job)->windows[side], &((StandinJob *) job)->reduce.job,
-							 side, exchange);
+		hg_host_window_expect(&((StandinJob *) job)->windows[side],
+							  &((StandinJob *) job)->reduce.job, side, exchange);
 	return answer(status, error);
 }
 
@@ -740,7 +740,8 @@ end_window(StandinJob *job, int side)
 }
 
 static HgStatus
-standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow *window, HgError *error)
+standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow *window,
+				  HgError *error)
 {
 	StandinJob *job = (StandinJob *) handle;
 	const char *how = is_faulty() ? getenv("HG_STANDIN_SENDS") : NULL;
@@ -771,8 +772,8 @@ standin_arrived(HgJob *handle, HgSide side, HgError *error)
 	HgStatus status;
 
 	/* what was offered is the device's until the rows have memory of their own */
-	status = hg_host_window_take(&job->windows[side], engine_of(handle), inside(handle), &job->reduce,
-								side, error);
+	status = hg_host_window_take(&job->windows[side], engine_of(handle), inside(handle),
+								 &job->reduce, side, error);
 	end_window(job, side);
 	if (status == HG_OK)
 		status = engine_of(handle)->arrived(inside(handle), side, error);
@@ -914,7 +915,8 @@ static void
 standin_measure_use(void)
 {
 	const long long measured = is_faulty() ? switch_file("HG_STANDIN_NEIGHBOURS") : -1;
-	const uint64_t neighbours = measured >= 0 && (uint64_t) measured <= budget ? (uint64_t) measured : 0;
+	const uint64_t neighbours =
+		measured >= 0 && (uint64_t) measured <= budget ? (uint64_t) measured : 0;
 
 	hg_standin_memory_allow(budget - neighbours);
 }

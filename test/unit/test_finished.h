@@ -28,7 +28,7 @@ extern "C"
 	} TestStream;
 
 	/*
-	 * Checks what hg_engine.h promises if settled() is set, with rows of which none, one, 20 or
+	 * Checks what hg_engine.h promises if is_finished() is set, with rows of which none, one, 20 or
 	 * all matches are wanted.  Returns false, after an explanation by hg_tap_diag, if a check
 	 * fails.
 	 */

@@ -76,7 +76,7 @@ test_session_numbers(void)
 static double fuzz_ms = 1000;
 static uint64_t fuzz_seed = 1;
 
-/* One that has been lost is of no use: a hg_ranges target. */
+/* One that has been lost is of no use: a target of passes. */
 static HgEngine *
 engine_of(void *client)
 {

@@ -678,13 +678,13 @@ try_append_all(HgJob *job, HgSide side, const TestData *data, bool numbered)
 
 /* Keys are given to a job that was not waited for, as it has room for them. */
 static void
-test_try_append(bool participants_id)
+test_try_append(bool is_shared)
 {
 	static const char *const options[] = {FULL_BUDGET, NULL};
 	HgJobSpec spec = {.key_width = 8,
 					  .device = -1,
 					  .group = 7,
-					  .participants_id = participants_id ? PARTICIPANTS_ID : 0};
+					  .participants_id = is_shared ? PARTICIPANTS_ID : 0};
 	TestServer server;
 	TestSpeaker other;
 	TestData data;
@@ -709,11 +709,11 @@ test_try_append(bool participants_id)
 
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	hg_tap_ok(good && test_counts_become(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
-				  hg_wire_client_try_append(job, HG_OUTER, data.keys[HG_OUTER], 10, participants_id,
-											0, &taken, NULL) == HG_OK &&
+				  hg_wire_client_try_append(job, HG_OUTER, data.keys[HG_OUTER], 10, is_shared, 0,
+											&taken, NULL) == HG_OK &&
 				  taken == 0,
 			  "%s: keys are not taken by a job that stands in the queue",
-			  participants_id ? "team" : "alone");
+			  is_shared ? "shared" : "alone");
 	test_send_note(&other, HG_WIRE_CLOSE, 1);
 	test_counts_become(&server, 2, 1, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

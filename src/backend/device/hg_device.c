@@ -304,13 +304,13 @@ void
 hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t outer_rows,
 				   uint64_t inner_rows, double pairs, double *device_ms, double *cpu_ms)
 {
-	const int device_no = hg_costs_width_index(key_width);
+	const int width_index = hg_costs_width_index(key_width);
 	const double bytes =
 		(double) (outer_rows + inner_rows) * key_width + pairs * 2 * sizeof(uint32_t);
 
-	*device_ms = hg_costs_estimate(&costs->device[device_no], outer_rows, inner_rows, pairs) +
+	*device_ms = hg_costs_estimate(&costs->device[width_index], outer_rows, inner_rows, pairs) +
 				 HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
-	*cpu_ms = hg_costs_estimate(&costs->cpu[device_no], outer_rows, inner_rows, pairs);
+	*cpu_ms = hg_costs_estimate(&costs->cpu[width_index], outer_rows, inner_rows, pairs);
 }
 
 double

@@ -29,7 +29,7 @@
 #define HG_STEP_FETCH 3
 
 /*
- * How long, under auto, an admitted sender waits for the device to take the rest of its keys.
+ * How long, under auto, an admitted upload waits for the device to take the rest of its keys.
  * Other processes may still be reading.
  */
 #define HG_FINISH_MS 50.0
@@ -252,9 +252,9 @@ hg_device_participants_expects_upload(const HgDeviceParticipants *device)
 }
 
 /*
- * Step 1 of the early attempt. A sender that has lost its job may have sent rows, which would be
+ * Step 1 of the early attempt. An upload that has lost its job may have sent rows, which would be
  * there twice if this process began again; so that fails. One that has not asked for a job has
- * sent nothing. A process without a sender has no rows and no part in the job.
+ * sent nothing. A process without an upload has no rows and no part in the job.
  */
 static HgStatus
 hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec,

@@ -18,8 +18,8 @@
  * fails for all; no row has been returned and all keys are still there. The steps up to a failure
  * or success are an attempt. The attempts, each with its own job, are:
  *
- *	early	The job of the processes' senders (hg_upload.h), if they have them. Its expected rows
- *			are the planner's. Step 1 needs no arrive if all senders had finished when all rows
+ *	early	The job of the processes' uploads (hg_upload.h), if they have them. Its expected rows
+ *			are the planner's. Step 1 needs no arrive if all uploads had finished when all rows
  *			were read.
  *	whole	Without an early job, or if its first step failed: a job for the actual rows.
  *	keys	If the device has no memory for columns: a job without them.
@@ -78,14 +78,14 @@ struct HgDeviceParticipantsShared
 {
 	int device_no;				 /* of the device that has the job */
 	uint64 job;					 /* HgJobSpec.participants_id; 0: no device is used */
-	uint64 upload_job;			 /* id of the senders' job; 0: there are no senders */
+	uint64 upload_job;			 /* id of the uploads' job; 0: there are no uploads */
 	uint64 pages_job;			 /* id of the job that gets pages (hg_page_job.h) */
-	HgJobColumns upload_columns; /* of the senders' job */
+	HgJobColumns upload_columns; /* of the uploads' job */
 	HgEngineCosts costs;		 /* as the leader read them, so that all processes choose the
 								  * same */
 	bool costs_known;
 	pg_atomic_uint64 rows[2];	 /* by HgSide, of all processes; added before they build */
-	pg_atomic_uint32 unfinished; /* some sender had not finished when all rows were read */
+	pg_atomic_uint32 unfinished; /* some upload had not finished when all rows were read */
 	HgDeviceAttempt attempts[HG_TRIES];
 	pg_atomic_uint32 counted; /* a process has taken the number of matches */
 };
@@ -109,7 +109,7 @@ typedef struct HgDeviceParticipants
 	bool reduced;				  /* the matches of all were reduced to groups */
 	bool streamed;				  /* the matches are fetched while they are returned */
 	HgGroupSet groups;			  /* groups that this process has got */
-	uint64 uploaded_rows;		  /* rows that this process's sender sent while it read */
+	uint64 uploaded_rows;		  /* rows that this process's upload sent while it read */
 
 	HgMatchList fetched; /* matches of this process; if streamed, the last block */
 } HgDeviceParticipants;
@@ -121,19 +121,19 @@ typedef struct HgDeviceParticipants
  */
 extern void hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible);
 
-/* For the leader, likewise: the processes will have senders, for a job with these columns. */
+/* For the leader, likewise: the processes will have uploads, for a job with these columns. */
 extern void hg_device_participants_init_upload(HgDeviceParticipantsShared *shared,
 											   const HgJobColumns *columns);
 
 /* For the leader, at the same time: the processes will send pages first, if there is a device. */
 extern void hg_device_participants_init_pages(HgDeviceParticipantsShared *shared);
 
-/* Called once this process has read its rows: finishes its sender if its job was admitted. */
+/* Called once this process has read its rows: finishes its upload if its job was admitted. */
 extern void hg_device_participants_finish_upload(HgDeviceParticipantsShared *shared,
 												 HgUpload *upload, const HgKeySet sides[2]);
 
 /*
- * Sets up this process's state, zeroed before. The caller keeps all arguments, the sender until
+ * Sets up this process's state, zeroed before. The caller keeps all arguments, the upload until
  * all steps are done. The job gets the columns of reduction, or those of gather, which loses them
  * if there is no room; either may have none. Matches and groups are allocated in context.
  */

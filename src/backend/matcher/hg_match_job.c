@@ -139,7 +139,7 @@ hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches)
 	return all->count > 0;
 }
 
-/* HgMatches.settled for the job's row numbers. */
+/* HgMatches.is_finished for the job's row numbers. */
 static bool
 hg_match_job_row_is_finished(void *arg, uint32_t outer_row)
 {

@@ -154,7 +154,7 @@ extern void hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *sp
 /* Returns the matches of a block and makes its values the source's current ones. */
 extern const HgMatches *hg_match_source_show(HgMatchSource *source, const HgMatchBlock *block);
 
-/* Gives up the task's sender, because its job is of no use or was taken over. */
+/* Gives up the task's upload, because its job is of no use or was taken over. */
 extern void hg_match_task_end_upload(HgMatchTask *task);
 
 #endif /* HG_MATCH_SOURCE_H */

@@ -15,7 +15,7 @@
 #include "backend/matcher/hg_upload.h"
 #include "engine/hg_passes.h"
 
-/* Takes the sender's job over, with all keys and columns, and allows partition passes. */
+/* Takes the upload's job over, with all keys and columns, and allows partition passes. */
 static HgStatus
 hg_match_uploaded_take_over(HgMatchJob *job, HgError *error)
 {

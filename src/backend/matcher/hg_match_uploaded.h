@@ -3,7 +3,7 @@
  * hg_match_uploaded.h
  *	  Match source: a device job whose keys were uploaded while they were read (hg_match_source.h).
  *
- * Only open differs from other device jobs: it takes the job over from the task's sender. That job
+ * Only open differs from other device jobs: it takes the job over from the task's upload. That job
  * must have the columns that are needed now. If the takeover fails, all keys are still here, and
  * open opens a new job for them with the same columns.
  *
@@ -16,7 +16,7 @@
 
 #include "backend/matcher/hg_match_source.h"
 
-/* hg_match_device_create() for a task with a sender, which open ends. */
+/* hg_match_device_create() for a task with an upload, which open ends. */
 extern HgMatchSource *hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine,
 											   const HgMatchColumns *columns, bool alone);
 

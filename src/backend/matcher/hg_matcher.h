@@ -62,7 +62,7 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
 /*
- * Returns how many covered rows of a side have a match; there must be no delta rows. If told is
+ * Returns how many covered rows of a side have a match; there must be no delta rows. If reported is
  * true, they count in the report as matches do.
  */
 extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool reported);

@@ -97,7 +97,7 @@ hg_matcher_choose_gather_shared(const HgMatchTask *task, const uint64 rows[2],
 								  columns->gathered);
 }
 
-/* Returns the devices that may have the job: only the sender's, if its job exists. */
+/* Returns the devices that may have the job: only the upload's, if its job exists. */
 static HgDeviceSet
 hg_matcher_devices(const HgMatchTask *task)
 {

@@ -14,7 +14,7 @@
 
 /*
  * Chooses by hashgraph.backend and records the reasons in the task's report. Ends the task's
- * sender if the source does not use it. Raises an error under backend cuda if there is no device.
+ * upload if the source does not use it. Raises an error under backend cuda if there is no device.
  */
 extern HgMatchSource *hg_matcher_choose(HgMatchTask *task);
 

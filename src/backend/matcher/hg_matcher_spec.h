@@ -88,7 +88,7 @@ typedef struct HgMatcherSpec
 
 	/*
 	 * NULL, or a function that returns true if the caller needs no more matches of an outer row
-	 * (HgMatches.settled). It must not ereport.
+	 * (HgMatches.is_finished). It must not ereport.
 	 */
 	bool (*is_finished)(void *arg, uint32 outer_row);
 	void *finished_arg;
@@ -175,7 +175,7 @@ typedef struct HgMatcherSpec
 	 */
 	const HgParticipantsSpec *participants;
 
-	/* NULL, or a sender that has uploaded keys. The caller may destroy it after create. */
+	/* NULL, or an upload that has uploaded keys. The caller may destroy it after create. */
 	HgUpload *upload;
 
 	/*

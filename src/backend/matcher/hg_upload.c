@@ -3,7 +3,7 @@
  * hg_upload.c
  *	  Asynchronous upload: gives a device the keys of a join while its sides are still being read.
  *
- * States of a sender; each hand-over checks whether it can go on:
+ * States of an upload; each hand-over checks whether it can go on:
  *
  *	no job		The device process is missing or has not greeted this process yet.
  *	asked		The job is in the device's queue.
@@ -149,7 +149,7 @@ HgUpload *
 hg_upload_create(const HgUploadSpec *spec)
 {
 	MemoryContext context =
-		AllocSetContextCreate(CurrentMemoryContext, "HashGraph sender", ALLOCSET_SMALL_SIZES);
+		AllocSetContextCreate(CurrentMemoryContext, "HashGraph upload", ALLOCSET_SMALL_SIZES);
 	HgUpload *upload = MemoryContextAllocZero(context, sizeof(HgUpload));
 
 	upload->context = context;

@@ -3,15 +3,15 @@
  * hg_upload.h
  *	  Asynchronous upload: gives a device the keys of a join while its sides are still being read.
  *
- * A sender opens a device job when its process begins to read. It hands keys over whenever there
+ * An upload opens a device job when its process begins to read. It hands keys over whenever there
  * is room, without ever waiting. The keys also stay in this process. If the job fails, it is
  * closed, and the join continues as if there had been none.
  *
- * A device's resources for such a job are unavailable to others. A sender is therefore only for
+ * A device's resources for such a job are unavailable to others. An upload is therefore only for
  * sides that are read in one go, without a query or user function in between (the caller ensures
- * that), and expected to be read in seconds. A sender that takes longer closes its job.
+ * that), and expected to be read in seconds. An upload that takes longer closes its job.
  *
- * A sender's resources are freed by hg_upload_destroy, by the reset of the memory context that it
+ * An upload's resources are freed by hg_upload_destroy, by the reset of the memory context that it
  * was created in, or by the release of the resource owner that was current then, whichever comes
  * first.
  *
@@ -35,7 +35,7 @@ typedef struct HgUploadSpec
 
 	/*
 	 * NULL, or the reduction whose columns the job has; they are sent when all rows are there. The
-	 * caller keeps it until the sender is destroyed.
+	 * caller keeps it until the upload is destroyed.
 	 */
 	const HgReduction *reduction;
 
@@ -50,12 +50,12 @@ typedef struct HgUploadSpec
 } HgUploadSpec;
 
 /*
- * Returns true if estimates say that a sender saves time without delaying other sessions. Stores
+ * Returns true if estimates say that an upload saves time without delaying other sessions. Stores
  * in *columns which columns of spec it sends.
  */
 extern bool hg_upload_is_worthwhile(const HgUploadSpec *spec, HgJobColumns *columns);
 
-/* Creates a sender in CurrentMemoryContext, without waiting for the device. */
+/* Creates an upload in CurrentMemoryContext, without waiting for the device. */
 extern HgUpload *hg_upload_create(const HgUploadSpec *spec);
 
 /*
@@ -87,7 +87,7 @@ extern HgStatus hg_upload_finish(HgUpload *upload, HgPgHost *host, const HgKeySe
 /* Returns true if it has not asked for a job so far. */
 extern bool hg_upload_is_unused(const HgUpload *upload);
 
-/* Transfers the job of a finished sender to the caller, with another host. */
+/* Transfers the job of a finished upload to the caller, with another host. */
 extern HgJob *hg_upload_take_job(HgUpload *upload, const HgHost *host);
 
 /*
@@ -103,7 +103,7 @@ extern void hg_upload_cancel(HgUpload *upload);
 /* Returns how many keys of both sides were handed over before hg_upload_finish. */
 extern uint64 hg_upload_rows(const HgUpload *upload);
 
-/* Closes the job unless it was taken, and frees the sender. */
+/* Closes the job unless it was taken, and frees the upload. */
 extern void hg_upload_destroy(HgUpload *upload);
 
 #endif /* HG_UPLOAD_H */

@@ -106,7 +106,7 @@ typedef struct HgCpuFlatPairs
 	size_t count;	 /* pairs written */
 	size_t room;
 	uint64_t counted;
-	const HgMatches *wanted; /* its settled() is called; only if pairs are written */
+	const HgMatches *wanted; /* its is_finished() is called; only if pairs are written */
 } HgCpuFlatPairs;
 
 /* Why a kernel returned. */

@@ -124,15 +124,15 @@
  * with its expected rows and the memory of their exchange.  It gets TALLY, EXPECT, TAKE_ROWS,
  * PUT_ROWS and ARRIVED before BUILD; no other job does.  The other shards are jobs of other
  * connections, mostly to other processes, and shards know nothing of each other.  The client moves
- * rows from one to another.  Or it makes a shard offer a peer window by OFFER, whose answer has a
- * descriptor attached, and attaches that to SEND_ROWS for another shard (engine/hg_peer_window.h).
- *Both may be answered with HG_INVALID, and the client may go on to another job before SEND_ROWS is
- * answered.  An answer or request whose descriptor is missing does no harm and has no effect: a
- * process without a free descriptor number does not receive it.  EXPECT reserves memory for more
- * rows than were expected.  A window is not reserved for, and offered only while there is room.
- * In answers the job has the rows that it was sent until ARRIVED, and then its share.  A built
- * shard may be idle for longer than other jobs before it is evicted: its client may be reading
- * from the other shards.
+ * rows from one to another.  Or it makes a shard open a peer window by PEER_WINDOW, whose answer
+ * has a descriptor attached, and attaches that to SEND_ROWS for another shard
+ * (engine/hg_peer_window.h).  Both may be answered with HG_INVALID, and the client may go on to
+ * another job before SEND_ROWS is answered.  An answer or request whose descriptor is missing does
+ * no harm and has no effect: a process without a free descriptor number does not receive it.
+ * EXPECT reserves memory for more rows than were expected.  A window is not reserved for, and
+ * offered only while there is room.  In answers the job has the rows that it was sent until
+ * ARRIVED, and then its share.  A built shard may be idle for longer than other jobs before it is
+ * evicted: its client may be reading from the other shards.
  *
  * THE QUEUE
  *

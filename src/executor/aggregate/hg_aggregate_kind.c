@@ -14,6 +14,7 @@
 #include "executor/aggregate/hg_aggregate_kind.h"
 #include "hg_guc.h"
 
+/* In one piece: a case for each aggregate of PostgreSQL. */
 HgAggregateKind
 hg_aggregate_kind(Oid function)
 {

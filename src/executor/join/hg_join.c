@@ -256,6 +256,7 @@ hg_join_begin_clauses(CustomScanState *node, List *hash_clauses)
 			hg_privilege_check_function(lfirst_node(OpExpr, lc)->opfuncid);
 }
 
+/* In one piece: the parts of the state are made in the order in which they need each other. */
 static void
 hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -359,6 +360,11 @@ hg_join_begin_reading(HgJoinState *state)
 	return hg_join_ask_pages(state) ? HG_JOIN_PAGES : hg_join_read_inner(state);
 }
 
+/*
+ * Fills the output with the next rows of the join.  Returns false if there are no more.
+ *
+ * In one piece: a case for each phase, as in nodeHashjoin.c.
+ */
 static bool
 hg_join_next_batch(HgJoinState *state)
 {

@@ -50,7 +50,7 @@ extern bool hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2])
 /*
  * For a multi-way join of njoins joins, whose tables have edges in all: hg_cover_star_ns() returns
  * the nanoseconds that a device takes; hg_cover_asks_star() returns true if asking it is worth it
- * when the fact relation has facts rows.
+ * when the fact relation has fact_rows rows.
  */
 extern double hg_cover_star_ns(int njoins, double edges);
 extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);

@@ -42,7 +42,7 @@ hg_join_room(const HgJoinState *state, const HgParticipantsSpec *participants)
 	return hg_budget_room(&state->memory.budget);
 }
 
-/* HgMatcherSpec.settled */
+/* HgMatcherSpec.is_finished */
 static bool
 hg_join_outer_is_finished(void *arg, uint32 outer_row)
 {

@@ -317,12 +317,12 @@ hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide side, uint32
 /* Returns the value of a coded key.  A numeric is stored at the given address. */
 static Datum
 hg_join_decode_key(const HgGraphCodes *codes, const HgScaledFormat *format, uint64 word,
-				   char *column_index)
+				   char *numeric)
 {
 	if (codes->scale < 0)
 		return PointerGetDatum(hg_graph_code_value(codes, (uint32) word));
-	(void) hg_scaled_store(format, (int64) word, column_index);
-	return PointerGetDatum(column_index);
+	(void) hg_scaled_store(format, (int64) word, numeric);
+	return PointerGetDatum(numeric);
 }
 
 /* Replaces codes and scaled integers by Datums in records' keys; the matcher has checked them. */

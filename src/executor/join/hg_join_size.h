@@ -18,7 +18,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* The join's memory: the inputs, each with its own part of the budget, and the rest. */
 typedef struct HgJoinMemory
 {
-	MemoryContext context; /* inputs, spill sets, filter, bits and sender live in it */
+	MemoryContext context; /* inputs, spill sets, filter, bits and upload live in it */
 	HgBudget budget;	   /* work memory */
 	HgBudget files;		   /* its part for filter, bits and buffers of files */
 } HgJoinMemory;

@@ -3,7 +3,7 @@
  * hg_join_upload.c
  *	  Asynchronous upload: which joins send keys to a device while they read their sides.
  *
- * A sender holds its device memory and lease while both sides are read (hg_upload.h).  So both
+ * An upload holds its device memory and lease while both sides are read (hg_upload.h).  So both
  * sides must be sequential scans of tables that nothing delays: no slow child plan, no client that
  * reads its rows slowly, no other join of this process that needs the device too.  The expressions
  * of the scans and of the keys must not delay them either.  They may call only built-in functions
@@ -97,7 +97,7 @@ hg_join_could_stream(const HgJoinState *state)
 		   !state->matched[HG_OUTER].tracked;
 }
 
-/* Returns the specification of a sender. */
+/* Returns the specification of an upload. */
 static HgUploadSpec
 hg_join_upload_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
 {

@@ -38,12 +38,12 @@ extern bool hg_join_may_upload(const HgJoinState *state, int processes, HgJobCol
 
 /*
  * Starts to send keys, and columns, as they are read: in a job of this process if participants_id
- * is 0, else as its part of a shared job.  Creates state->sender and sets it in both inputs.
+ * is 0, else as its part of a shared job.  Creates state->upload and sets it in both inputs.
  */
 extern void hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
 								 const HgJobColumns *columns);
 
-/* Ends the upload and frees the sender.  What was sent was used by a matcher, or is discarded. */
+/* Ends the upload and frees the upload.  What was sent was used by a matcher, or is discarded. */
 extern void hg_join_end_upload(HgJoinState *state);
 
 #endif /* HG_JOIN_UPLOAD_H */
