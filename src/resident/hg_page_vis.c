@@ -100,7 +100,7 @@ hg_page_vis_find(HgPageVisCache *cache, int block, XLogRecPtr lsn, TransactionId
 	slot += block;
 	turn = pg_atomic_read_u32(&slot->turn);
 	pg_read_barrier();
-	*vis = slots->vis;
+	*vis = slot->vis;
 	pg_read_barrier();
 	return turn % 2 == 0 && pg_atomic_read_u32(&slot->turn) == turn && vis->lsn == lsn &&
 		   hg_page_vis_is_valid(vis, xmin);

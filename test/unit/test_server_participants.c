@@ -717,7 +717,7 @@ test_try_append(bool is_shared)
 	test_send_note(&other, HG_WIRE_CLOSE, 1);
 	test_counts_become(&server, 2, 1, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		appends[side] = try_append_all(job, (HgSide) side, &data, participants_id);
+		appends[side] = try_append_all(job, (HgSide) side, &data, is_shared);
 	hg_tap_ok(hg_wire_client_is_admitted(job) && appends[HG_OUTER] > 1 && appends[HG_INNER] > 0,
 			  "they are when it is admitted, a slot at a time, more than were expected");
 	hg_tap_ok(hg_wire_client_end_append(job, NULL) == HG_OK &&
@@ -747,7 +747,7 @@ test_try_append(bool is_shared)
 		   test_counts_become(&server, 2, 1, 0);
 	test_ask_open(&other, 3, FULL_ROWS - 1000, 0);
 	good = good && test_is_answered(&other, HG_OK);
-	good = good && (try_append_all(job, HG_OUTER, &data, participants_id) < 0 ||
+	good = good && (try_append_all(job, HG_OUTER, &data, is_shared) < 0 ||
 					hg_wire_client_end_append(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
 	hg_tap_ok(good, "rows that were not expected are refused where others have the memory");
 	engine->close(job);

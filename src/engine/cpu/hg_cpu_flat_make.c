@@ -98,7 +98,7 @@ HgStatus
 hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 {
 	uint32_t width = maker->shape.key_width;
-	uint32_t bins[HG_CPU_FLAT_PIECE];
+	uint32_t row_bins[HG_CPU_FLAT_PIECE];
 	uint32_t n;
 
 	for (uint64_t from = 0; from < rows->count; from += n)
@@ -109,9 +109,9 @@ hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 			return status;
 		n = hg_cpu_flat_piece(from, rows->count);
 		hg_cpu_flat_vertices(hg_cpu_flat_key_at(rows->keys, width, from), width, n,
-							 maker->shape.bins_log2, bins);
+							 maker->shape.bins_log2, row_bins);
 		for (uint32_t i = 0; i < n; i++)
-			maker->counts[bins[i]]++;
+			maker->counts[row_bins[i]]++;
 	}
 	return HG_OK;
 }
@@ -157,7 +157,7 @@ hg_flat_count_graph(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMa
 		{
 			uint64_t keys[HG_CPU_FLAT_PIECE];
 			uint32_t numbers[HG_CPU_FLAT_PIECE];
-			uint32_t bins[HG_CPU_FLAT_PIECE];
+			uint32_t row_bins[HG_CPU_FLAT_PIECE];
 			uint32_t nselected;
 
 			status = hg_cpu_flat_poll_piece(maker->host, from, error);
@@ -171,9 +171,9 @@ hg_flat_count_graph(HgFlatMaker *maker, const HgFlatGraph *graph, const HgFlatMa
 				nselected =
 					hg_cpu_flat_copy_rows(&filter, hg_cpu_flat_key_at(bin.keys, width, from), width,
 										  bin.numbers + from, n, keys, numbers);
-				hg_cpu_flat_vertices(keys, width, nselected, maker->shape.bins_log2, bins);
+				hg_cpu_flat_vertices(keys, width, nselected, maker->shape.bins_log2, row_bins);
 				for (uint32_t i = 0; i < nselected; i++)
-					maker->counts[bins[i]]++;
+					maker->counts[row_bins[i]]++;
 			}
 		}
 	}
@@ -240,17 +240,17 @@ collect(HgFlatMaker *maker, const void *keys, uint32_t width, const uint32_t *ro
 		uint32_t first_row, uint32_t n)
 {
 	uint32_t begun = maker->end - maker->first;
-	uint32_t bins[HG_CPU_FLAT_PIECE];
+	uint32_t row_bins[HG_CPU_FLAT_PIECE];
 
-	hg_cpu_flat_vertices(keys, width, n, maker->shape.bins_log2, bins);
+	hg_cpu_flat_vertices(keys, width, n, maker->shape.bins_log2, row_bins);
 	for (uint32_t i = 0; i < n; i++)
 	{
 		uint64_t position;
 
-		if (bins[i] - maker->first >= begun)
+		if (row_bins[i] - maker->first >= begun)
 			continue;
-		position = maker->cursors[bins[i]]++;
-		if (position >= maker->starts[bins[i] + 1])
+		position = maker->cursors[row_bins[i]]++;
+		if (position >= maker->starts[row_bins[i] + 1])
 			return false;
 		memcpy(maker->keys + position * width, hg_cpu_flat_key_at(keys, width, i), width);
 		maker->numbers[position] = rows != NULL ? rows[i] : first_row + i;
