@@ -182,7 +182,7 @@ $(CUDA_TEST_BUILD)/test_table_cuda: $(CUDA_TABLE_TEST_OBJS) $(CUDA_ENGINE_OBJS) 
 
 # ... where threads meet in shared memory by atomics alone, the only way that racecheck knows
 CUDA_RACECHECK_OBJ = $(CUDA_TEST_BUILD)/hg_cuda_cuckoo_launch_racecheck.o
-$(CUDA_RACECHECK_OBJ): $(CUDA_DIR)/table/hg_cuda_cuckoo_launch.cu
+$(CUDA_RACECHECK_OBJ): $(CUDA_DIR)/tables/hg_cuda_cuckoo_launch.cu
 	@mkdir -p $(@D)
 	$(CUDA_COMPILE) -DHG_CUDA_RACECHECK -MF $(@:.o=.d) -c $< -o $@
 

@@ -28,7 +28,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../kernels/hg_cuda_describe.h"
-#include "../table/hg_cuda_tables.h"
+#include "../tables/hg_cuda_tables.h"
 #include "hg_cuda_append.h"
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"

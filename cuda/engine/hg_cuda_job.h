@@ -25,7 +25,7 @@
 #include "../kernels/hg_cuda_both.h"
 #include "../kernels/hg_cuda_gather.h"
 #include "../kernels/hg_cuda_reduce.h"
-#include "../table/hg_cuda_table_measure.h"
+#include "../tables/hg_cuda_table_measure.h"
 #include "hg_cuda_replica.h"
 #include "hg_cuda_pieces.h"
 

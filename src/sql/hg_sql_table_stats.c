@@ -24,7 +24,7 @@
 #include "backend/hg_host.h"
 #include "backend/hg_memory.h"
 #include "backend/matcher/hg_matcher.h"
-#include "engine/table/hg_table_cpu.h"
+#include "tables/hg_table_cpu.h"
 #include "sql/hg_sql_relation.h"
 #include "sql/hg_sql_row.h"
 

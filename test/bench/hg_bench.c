@@ -32,7 +32,7 @@
 #endif
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_lookup.h"
-#include "../../src/engine/table/hg_table_cpu.h"
+#include "../../src/tables/hg_table_cpu.h"
 
 #include <getopt.h>
 #include <inttypes.h>

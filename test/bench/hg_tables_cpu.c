@@ -11,7 +11,7 @@
 
 #include "hg_bench_host.h"
 
-#include "../../src/engine/table/hg_table_cpu.h"
+#include "../../src/tables/hg_table_cpu.h"
 
 #include <stdio.h>
 #include <stdlib.h>

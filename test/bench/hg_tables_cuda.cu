@@ -14,7 +14,7 @@
  */
 #include "../../cuda/device/hg_cuda_launch.h"
 #include "../../cuda/engine/hg_cuda_devices.h"
-#include "../../cuda/table/hg_cuda_table.h"
+#include "../../cuda/tables/hg_cuda_table.h"
 #include "hg_bench_host.h"
 #include "hg_tables.h"
 

@@ -11,14 +11,14 @@
 # The rooms of src/ form layers, and includes point down:
 #
 #   hashgraph.c > sql > planner > executor > executor/aggregate > executor/join
-#     > loader > batch > resident > backend/matcher > backend/device > backend > engine/{cpu,table,wire} > engine
+#     > loader > batch > resident > backend/matcher > backend/device > backend > {tables,engine/{cpu,wire}} > engine
 #
-# (engine/cpu, engine/table and engine/wire implement the interfaces in engine/ and do not know
+# (engine/cpu, tables and engine/wire implement the interfaces in engine/ and do not know
 # each other.)  hg_guc.h and hg_compat.h belong to no room: every room above the
 # engine may include them, and they include nothing above the engine.  cuda/ sees
 # the engine's headers and its own, whose layers are
 #
-#   cuda/server/hg_device_main.c > cuda/{server,engine}; cuda/engine > cuda/table > cuda/kernels
+#   cuda/server/hg_device_main.c > cuda/{server,engine}; cuda/engine > cuda/tables > cuda/kernels
 #     > cuda/device
 
 use strict;
@@ -50,11 +50,11 @@ my %layer = (
 	'cuda'               => 0,
 	'cuda/server'        => 1,
 	'cuda/engine'        => 1,
-	'cuda/table'         => 2,
+	'cuda/tables'        => 2,
 	'cuda/kernels'       => 3,
 	'cuda/device'        => 4,
 	'engine/cpu'         => 13,
-	'engine/table'       => 13,
+	'tables'             => 13,
 	'engine/wire'        => 13,
 	'engine'             => 14,);
 
@@ -68,7 +68,7 @@ my %timed = (
 
 my @rules = (
 	[ 'includes point down the layers' => \&check_layers ],
-	[ 'the engine includes the C library and itself' => \&check_engine_headers ],
+	[ 'the engine and its tables include the C library and the engine' => \&check_engine_headers ],
 	[ 'cuda/ includes CUDA, the C library, the engine and itself' => \&check_cuda_headers ],
 	[ 'CUDA stays in cuda/ and test/' => \&check_cuda_elsewhere ],
 	[ 'kernels are launched by hg_cuda_launch.h' => \&check_launches ],
@@ -215,9 +215,9 @@ sub room
 	return 'common'    if $file =~ m{^src/[^/]+$};
 	# the main program is above the server and the engine, which do not know each other
 	return 'cuda'      if $file eq 'cuda/server/hg_device_main.c';
-	return $1          if $file =~ m{^(cuda/(?:server|engine|table|kernels|device))/[^/]+$};
-	return $1          if $file =~ m{^src/(engine/(?:cpu|table|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
-	return $1          if $file =~ m{^src/(sql|planner|executor|loader|batch|resident|backend|engine)/};
+	return $1          if $file =~ m{^(cuda/(?:server|engine|tables|kernels|device))/[^/]+$};
+	return $1          if $file =~ m{^src/(engine/(?:cpu|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
+	return $1          if $file =~ m{^src/(sql|planner|executor|loader|batch|resident|backend|tables|engine)/};
 	return undef;
 }
 
@@ -258,10 +258,10 @@ sub check_layers
 sub check_engine_headers
 {
 	my @violations;
-	for my $include (includes(qr{^src/engine/.*\.[ch]$}))
+	for my $include (includes(qr{^src/(?:engine|tables)/.*\.[ch]$}))
 	{
 		my ($file, $number, $text, $style, $name, $path) = @$include;
-		next if $style eq '"' ? defined $path && $path =~ m{^src/engine/} : c_library($name);
+		next if $style eq '"' ? defined $path && $path =~ m{^src/(?:engine|tables)/} : c_library($name);
 		push @violations, "$file:$number: $text";
 	}
 	return (undef, @violations);

@@ -68,7 +68,7 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_pages.h"
 #include "../../src/engine/hg_shape.h"
-#include "../../src/engine/table/hg_table_cpu.h"
+#include "../../src/tables/hg_table_cpu.h"
 #include "hg_host_exchange.h"
 #include "hg_host_replica.h"
 #include "hg_host_window.h"

@@ -14,7 +14,7 @@
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_lookup.h"
-#include "../../src/engine/table/hg_table_cpu.h"
+#include "../../src/tables/hg_table_cpu.h"
 
 #include <stdlib.h>
 #include <string.h>

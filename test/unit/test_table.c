@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "../../src/engine/hg_features.h"
-#include "../../src/engine/table/hg_table_cpu.h"
+#include "../../src/tables/hg_table_cpu.h"
 
 /* A spec out of its limits is HG_INVALID, to open and to be told the memory of. */
 static void

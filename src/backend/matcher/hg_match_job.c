@@ -12,7 +12,7 @@
 #include "backend/matcher/hg_match_job.h"
 #include "engine/cpu/hg_cpu.h"
 #include "engine/hg_lookup.h"
-#include "engine/table/hg_table_cpu.h"
+#include "tables/hg_table_cpu.h"
 
 /* Bounds of the number of matches taken from the engine at a time. */
 #define HG_LEAST_CHUNK 1024

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../hg_shape.h"
+#include "../engine/hg_shape.h"
 #include "hg_table_dycuckoo_base.h"
 
 /* Longest chain of evictions, times log2 of the slots. */

@@ -9,7 +9,7 @@
  */
 #include "hg_table_base.h"
 
-#include "../hg_host_memory.h"
+#include "../engine/hg_host_memory.h"
 
 HgStatus
 hg_table_alloc(HgTable *table, uint64_t bytes, void **ptr, HgError *error)

@@ -10,7 +10,7 @@
 #ifndef HG_TABLE_CPU_H
 #define HG_TABLE_CPU_H
 
-#include "../hg_table.h"
+#include "../engine/hg_table.h"
 
 /*
  * Returns the calls of the CPU's tables: a static struct. Never fails. Several threads may use it

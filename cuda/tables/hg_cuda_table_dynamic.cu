@@ -3,7 +3,7 @@
  * hg_cuda_table_dynamic.cu
  *	  The HashGraph on a device that changes in place: lists with empty slots.
  *
- * From the thesis on the Template Numerical Library; ../../src/engine/table/hg_table_dynamic.c
+ * From the thesis on the Template Numerical Library; ../../src/tables/hg_table_dynamic.c
  * describes the lists, walks over them, and the invariants.  Here each thread has a row.
  *
  * SLOTS.  A pair of 32-bit key and row is one slot of 64 bits, whatever layout the spec has, since

@@ -38,7 +38,7 @@
  */
 #include "hg_table_cuckoo_slots.h"
 
-#include "../hg_shape.h"
+#include "../engine/hg_shape.h"
 
 /* Additional slots, as random conflicts can exceed the factor in small tables. */
 #define MORE_SLOTS 32

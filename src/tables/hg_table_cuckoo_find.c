@@ -15,7 +15,7 @@
  */
 #include "hg_table_cuckoo_slots.h"
 
-#include "../hg_features.h"
+#include "../engine/hg_features.h"
 
 #ifdef HG_CPU_X86
 #include <immintrin.h>

@@ -3,7 +3,7 @@
  * hg_cuda_table_static.cu
  *	  HashGraphs that are rebuilt for each change: CSR, Ellpack and Sliced Ellpack.
  *
- * The formats are those of the CPU (src/engine/table/hg_table_static.c):
+ * The formats are those of the CPU (src/tables/hg_table_static.c):
  *
  *	csr				offsets[V + 1]; a lookup reads one of them, and then the list
  *	ellpack			each list has as many slots as the longest: a lookup reads the list alone

@@ -26,7 +26,7 @@
  */
 #include "hg_table_lists.h"
 
-#include "../hg_shape.h"
+#include "../engine/hg_shape.h"
 
 /* Returns log2 of the vertices, for the expected rows if these are more. */
 static uint32_t

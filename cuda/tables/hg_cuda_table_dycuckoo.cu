@@ -5,7 +5,7 @@
  *
  * Y. Li and others, "Dynamic Hash Tables on GPUs", ICDE 2021: d subtables of 2^k buckets, each
  * with its own function.  The load is kept between alpha and beta (min_filled, max_filled) by
- * doubling the smallest or halving the largest subtable alone.  ../../src/engine/table/
+ * doubling the smallest or halving the largest subtable alone.  ../../src/tables/
  * hg_table_dycuckoo.c describes that.  This implementation differs:
  *
  * TWO BUCKETS.  A first function gives each key a pair of subtables, and the key is in one of its

@@ -41,8 +41,8 @@
 
 #include <string.h>
 
-#include "../hg_hash.h"
-#include "../hg_table.h"
+#include "../engine/hg_hash.h"
+#include "../engine/hg_table.h"
 
 /*
  * Rows that are processed between two polls of cancelled(), and looked up together. It is small
