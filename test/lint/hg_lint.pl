@@ -68,7 +68,7 @@ my %timed = (
 
 my @rules = (
 	[ 'includes point down the layers' => \&check_layers ],
-	[ 'the engine and its tables include the C library and the engine' => \&check_engine_headers ],
+	[ 'the engine includes the C library and itself, and so do its tables' => \&check_engine_headers ],
 	[ 'cuda/ includes CUDA, the C library, the engine and itself' => \&check_cuda_headers ],
 	[ 'CUDA stays in cuda/ and test/' => \&check_cuda_elsewhere ],
 	[ 'kernels are launched by hg_cuda_launch.h' => \&check_launches ],
