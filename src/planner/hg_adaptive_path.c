@@ -286,11 +286,17 @@ hg_clauses_of_rows(List *restrictlist)
 static int
 hg_lookup_matches(const Path *inner)
 {
-	const IndexPath *path = (const IndexPath *) inner;
+	const IndexPath *path;
 	double rows;
 
-	if (!IsA(inner, IndexPath) || (path->indexinfo->unique &&
-								   list_length(path->indexclauses) >= path->indexinfo->nkeycolumns))
+	if (IsA(inner, MemoizePath))
+		inner = ((const MemoizePath *) inner)->subpath;
+	if (IsA(inner, BitmapHeapPath))
+		path = (const IndexPath *) ((const BitmapHeapPath *) inner)->bitmapqual;
+	else
+		path = (const IndexPath *) inner;
+	if (!IsA(path, IndexPath) || (path->indexinfo->unique &&
+								  list_length(path->indexclauses) >= path->indexinfo->nkeycolumns))
 		return 0;
 	rows = ceil(path->indexselectivity * inner->parent->tuples);
 	return (int) Min(Max(rows, 1), HG_ADAPTIVE_MOST_ROWS);

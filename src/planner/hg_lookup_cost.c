@@ -25,7 +25,7 @@
  * 2. The kernel's cache holds the table (effective_cache_size).  A page that shared buffers do not
  *	  hold any more is copied from there again, for HG_CACHED of its price.  In TPC-H's question 5
  *	  30,000 lookups find 15 orders each, in 26,000 pages.  They copy 395,000 pages, which took
- *	  600 ms.  So core is asked for its price with a cache of the size of shared buffers.
+ *	  600 ms.  So core is asked for its price with as large a cache as shared buffers.
  * 3. Neither holds the table: core's price is right, for the number of lookups.
  *
  * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
@@ -224,21 +224,21 @@ hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
 }
 
 /*
- * Returns core's price of a lookup if there are this many and a cache of this many pages, by the
- * settings of now: they may have changed since the path was made, as hints change them for the
- * paths of one relation.
+ * Returns core's price of a lookup if there are this many, by the settings of now: they may have
+ * changed since the path was made, as hints change them for the paths of one relation.  table_pages
+ * are the pages of all tables, among which core divides effective_cache_size.
  */
 static Cost
-hg_ask_price(PlannerInfo *root, const Path *inner, double lookups, int cache_pages)
+hg_ask_price(PlannerInfo *root, const Path *inner, double lookups, double table_pages)
 {
-	int saved = effective_cache_size;
+	double saved = root->total_table_pages;
 	union
 	{
 		IndexPath index;
 		BitmapHeapPath bitmap;
 	} again;
 
-	effective_cache_size = cache_pages;
+	root->total_table_pages = table_pages;
 	PG_TRY();
 	{
 		if (IsA(inner, IndexPath))
@@ -255,10 +255,20 @@ hg_ask_price(PlannerInfo *root, const Path *inner, double lookups, int cache_pag
 	}
 	PG_FINALLY();
 	{
-		effective_cache_size = saved;
+		root->total_table_pages = saved;
 	}
 	PG_END_TRY();
 	return hg_cost_unmarked(((const Path *) &again)->total_cost);
+}
+
+/*
+ * Returns the pages of all tables that leave a table the share of effective_cache_size that it has
+ * of shared buffers.
+ */
+static double
+hg_pages_beside_buffers(const PlannerInfo *root)
+{
+	return root->total_table_pages * Max((double) effective_cache_size / NBuffers, 1);
 }
 
 /* Returns true if core can be asked for the price of a lookup again. */
@@ -287,7 +297,7 @@ static Cost
 hg_ask_hidden(PlannerInfo *root, const Path *inner, double lookups, bool buffered, bool near)
 {
 	Cost price = hg_cost_unmarked(inner->total_cost);
-	Cost unpaged = hg_ask_price(root, inner, HG_MANY, effective_cache_size);
+	Cost unpaged = hg_ask_price(root, inner, HG_MANY, root->total_table_pages);
 	double factor = 1;
 	Cost paged;
 
@@ -301,7 +311,8 @@ hg_ask_hidden(PlannerInfo *root, const Path *inner, double lookups, bool buffere
 		paged = price;
 	else
 		paged = hg_ask_price(root, inner, lookups,
-							 !buffered && factor < 1 ? NBuffers : effective_cache_size);
+							 !buffered && factor < 1 ? hg_pages_beside_buffers(root)
+													 : root->total_table_pages);
 	/* what reads a good part of its table is priced as a scan is, whose pages are not cheaper */
 	return Max(unpaged + Max(paged - unpaged, 0) * factor - price,
 			   -HG_CHEAPER_PAGES * random_page_cost);

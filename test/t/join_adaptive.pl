@@ -100,6 +100,8 @@ my ($learnt) = $plan =~ /Switch At Rows: (\d+)/;
 cmp_ok($planned, '>', 1000, 'all of some outer rows may be looked up');
 cmp_ok($learnt, '<', $planned / 10, '... and fewer when the index has found more rows than expected');
 like($plan, qr/Strategy: lookup, hash/, '... for a sample, so that the others are hashed') or diag($plan);
+$plan = $node->safe_psql('postgres', "set enable_indexscan = off; set enable_indexonlyscan = off; set random_page_cost = 0.2; explain (analyze, timing off, summary off) select count(*) $asks 1000");
+like($plan, qr/Strategy: lookup, hash.*Bitmap Heap Scan on popular/s, '... by a bitmap, too') or diag($plan);
 foreach my $query ("select count(*), sum(p.w) $asks 1000", 'select sum(asks.id), count(*) from asks where f + 0 = 1 and id < 1000 and not exists (select from popular p where p.item = asks.item and p.who = asks.who)',
 	"select sum(p.w), count(*) from (values (1), (500), (1000)) v (v), lateral (select p.w $asks v offset 0) p")
 {

@@ -34,7 +34,10 @@ hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
 {
 	PlanState *inner = innerPlanState(lookup->loop);
 
-	if (matches == 0 || (!IsA(inner, IndexScanState) && !IsA(inner, IndexOnlyScanState)))
+	if (IsA(inner, MemoizeState))
+		inner = outerPlanState(inner);
+	if (matches == 0 || (!IsA(inner, IndexScanState) && !IsA(inner, IndexOnlyScanState) &&
+						 !IsA(inner, BitmapHeapScanState)))
 		return;
 	if (inner->instrument == NULL)
 		lookup->counter = hg_row_counter();
