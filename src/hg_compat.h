@@ -143,8 +143,8 @@ hg_join_type_of_rows(JoinType join_type)
 
 /*
  * Since 17, a custom join path carries its restrict list. Without it a pseudoconstant clause would
- * be lost, so such a join must be declined. The last minor versions before 17 do not call the hook
- * for it.
+ * be lost. The last minor versions before 17 do not call the hook for such a join; in others it
+ * must be declined.
  */
 #if PG_VERSION_NUM >= 170000
 #define HG_HAVE_CUSTOM_RESTRICTINFO 1
@@ -160,7 +160,7 @@ hg_join_type_of_rows(JoinType join_type)
 #define HG_WAIT_EVENT(cache, name) ((void) (cache), (uint32) PG_WAIT_EXTENSION)
 #endif
 
-/* Creates a wait event set without a resource owner, which 17 introduced. The caller frees it. */
+/* Creates a wait event set without a resource owner (a parameter since 17). The caller frees it. */
 static inline WaitEventSet *
 hg_wait_event_set_create(int nevents)
 {
@@ -589,7 +589,7 @@ hg_rel_has_partial_groups(const RelOptInfo *rel)
 
 /*
  * Returns the clauses that equivalence classes imply for a join of two relations. sjinfo is the
- * outer join that this is, or NULL; clauses from above it are then among the result.
+ * outer join, or NULL for an inner join. For an outer join, clauses from above it are included.
  */
 static inline List *
 hg_implied_equalities(PlannerInfo *root, Relids both, Relids outer, RelOptInfo *inner,
@@ -616,8 +616,8 @@ hg_outer_join_relid(const SpecialJoinInfo *sjinfo)
 }
 
 /*
- * Returns true if a clause applies to a join whose inputs are these relations. Of the versions of
- * a clause below and above another outer join, only the right one applies.
+ * Returns true if a clause applies to a join whose inputs are these relations. If a clause has
+ * several versions, for below and above another outer join, only the one for these inputs applies.
  */
 static inline bool
 hg_clause_is_for(const RestrictInfo *rinfo, Relids inputs)
@@ -629,7 +629,9 @@ hg_clause_is_for(const RestrictInfo *rinfo, Relids inputs)
 	return bms_is_subset(rinfo->required_relids, inputs);
 }
 
-/* Sets in extra that hash joins were enabled when core made a path; only 19 has that. */
+/*
+ * From 19 on: if core's path was not disabled by itself, marks hash joins as enabled in extra.
+ */
 static inline void
 hg_join_extra_set_enabled(JoinPathExtraData *extra, const JoinPath *core)
 {

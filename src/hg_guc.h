@@ -14,7 +14,7 @@ typedef enum HgBackendChoice
 {
 	HG_BACKEND_AUTO, /* the device if it is ready, else the CPU */
 	HG_BACKEND_CPU,
-	HG_BACKEND_CUDA /* the device, or an error; the cache is used as under auto */
+	HG_BACKEND_CUDA /* the device, or an error; cached columns are used as under auto */
 } HgBackendChoice;
 
 /* hashgraph.table = auto */
@@ -54,7 +54,7 @@ extern int hg_min_rows;
 extern bool hg_float_sums;
 extern int hg_gpu_memory_limit;	 /* kB; 0 = no limit for one join */
 extern int hg_keep_memory;		 /* kB; -1 = as much as hash_mem */
-extern int hg_gpu_wait_limit;	 /* ms; 0 = what the CPU would take */
+extern int hg_gpu_wait_limit;	 /* ms; 0 = the expected time of the join on the CPU */
 extern int hg_gpu_memory_budget; /* kB; 0 = 80 % of the device */
 extern int hg_staging_size;		 /* kB */
 extern int hg_gpu_idle_timeout;	 /* s; 0 = never */
@@ -70,7 +70,7 @@ extern bool hg_save_counters;	   /* to PostgreSQL's statistics file, since 18 */
 /* Called when hg_save_counters changes, unless NULL. */
 extern void (*hg_save_counters_assigned)(bool save);
 
-/* Declares all settings; called by _PG_init. */
+/* Declares all settings and reserves the prefix hashgraph; called by _PG_init. */
 extern void hg_guc_init(void);
 
 #endif /* HG_GUC_H */

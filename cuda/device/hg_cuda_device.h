@@ -11,18 +11,18 @@
  * then retried. Devices without pools use plain cudaMalloc. The memory of all jobs stays within
  * the device's budget, and that of one job within its own limit.
  *
- * THE BUDGET is the smaller of the process's option and what the device had free for it when last
- * measured: other processes allocate and free memory of the same device. It is measured when the
- * device is opened, when an allocation fails, and at each hg_cuda_device_measure(), but there at
- * most once a second.
+ * THE BUDGET is the smaller of the process's option and the memory that the device had free for
+ * this process when last measured: other processes allocate and free memory of the same device. It
+ * is measured when the device is opened, when an allocation fails, and at each
+ * hg_cuda_device_measure(), but there at most once a second.
  *
  * BLOCKS THAT OUTLIVE THEIR JOB (hg_cuda_detach) stay charged, and are freed in a stream of the
  * device's own. Jobs that used them, and may have left work in their streams, say so when they end
  * (hg_cuda_device_follow): the release then waits for that work, and no caller does.
  *
- * PROMISES. A job is opened if there is room for its minimum, and allocates that bit by bit. Until
- * then the device counts the minimum as promised, so that jobs that use more than their minimum
- * leave it free.
+ * PROMISES. A job is opened only if its minimum fits, but allocates it step by step. Until it has
+ * finished that, the device counts the whole minimum as promised. Jobs that use more than their own
+ * minimum do not take promised memory.
  *
  * THREADS. All threads share a device; its mutex guards what they change.
  *
@@ -55,7 +55,7 @@ struct HgCudaKit
 	cudaEvent_t paces[2]; /* used alternately, recorded after pieces of work */
 	cudaEvent_t marks[3]; /* to measure phases */
 	void *readback;		  /* pinned, HG_READBACK_BYTES */
-	/* while idle: bytes freed in its stream, which the stream has not passed yet */
+	/* while idle: bytes still charged because the stream has not reached their free */
 	uint64_t charged;
 };
 
@@ -163,7 +163,7 @@ void hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes);
 void hg_cuda_device_measure_now(HgCudaDevice *device);
 
 /*
- * Gives the pool's unused memory beyond `bytes` back to the driver. It first asks the idle
+ * Gives the pool's unused memory beyond `bytes` back to the driver. It first checks the idle kits'
  * streams, because a closed job's last blocks were freed after its last wait.
  */
 void hg_cuda_device_trim_pool(HgCudaDevice *device, uint64_t bytes);

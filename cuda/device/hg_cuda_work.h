@@ -30,7 +30,7 @@
 /* Most blocks of device memory of one job. */
 constexpr int HG_WORK_BLOCKS = 48;
 
-/* Block sizes are multiples of this, as in the pool. Rounding adds at most so much to a block. */
+/* Block sizes, not addresses, are multiples of this, as in the pool. Rounding adds at most this. */
 constexpr uint64_t HG_BLOCK_ALIGNMENT = 512;
 
 struct HgCudaWork
@@ -71,12 +71,12 @@ void hg_cuda_work_close(HgCudaWork *work);
 void hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes);
 
 /*
- * Returns the bytes that the job could allocate now within all limits, promises to other jobs
- * included. The allocation can still fail, because other jobs allocate meanwhile.
+ * Returns the bytes that the job could allocate now within all limits. Memory that is promised to
+ * other jobs counts as free. The allocation can still fail, because other jobs allocate meanwhile.
  */
 uint64_t hg_cuda_work_room(HgCudaWork *work);
 
-/* The same, less what is promised to other jobs. */
+/* The same, less all promises, the job's own included: for jobs that have none any more. */
 uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*
@@ -89,9 +89,10 @@ bool hg_cuda_work_hold(HgCudaWork *work, uint64_t bytes);
 void hg_cuda_work_let_go(HgCudaWork *work, uint64_t bytes);
 
 /*
- * Allocates bytes of device memory, aligned to 256, in stream order. HG_DEVICE_OUT_OF_MEMORY if
- * that exceeds the job's limit or the device's budget, or if the device refuses, after a second
- * try. Before that try it waits for the stream, polling cancelled().
+ * Allocates bytes of device memory in stream order; the address is aligned to 256 bytes, as CUDA
+ * guarantees. HG_DEVICE_OUT_OF_MEMORY if that exceeds the job's limit or the device's budget, if
+ * the list of blocks is full, or if the device refuses a second try too. Before that try it waits
+ * for the stream (hg_cuda_wait), which can return HG_CANCELLED.
  */
 HgStatus hg_cuda_alloc(HgCudaWork *work, uint64_t bytes, void **ptr, HgError *error);
 
@@ -116,7 +117,10 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 	return status;
 }
 
-/* Allocates a zeroed plain struct of so many bytes in the host's memory, or HG_OUT_OF_MEMORY. */
+/*
+ * Allocates a zeroed plain struct of so many bytes in the host's memory. Returns HG_OUT_OF_MEMORY
+ * if there is none. The caller frees it by host->free.
+ */
 template <typename T>
 static inline HgStatus
 hg_cuda_make_struct(const HgHost *host, size_t bytes, T **made, HgError *error)

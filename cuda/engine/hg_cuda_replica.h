@@ -13,13 +13,13 @@
  * OWNERSHIP. While a replica is made, its arrays are blocks of the job's work. The arrays of a
  * finished replica are its own: they are charged to the device until the replica is released. A
  * job reads the arrays of its graph and column replicas in place. If a graph has a mask, the job
- * makes a copy without the masked rows. After build, nothing of the job depends on masks or
- * lookups, which come before it (hg_cuda_replica_lookup.h).
+ * makes a copy without the masked rows. Masks and lookups (hg_cuda_replica_lookup.h) come before
+ * build, which applies them; after build the job does not need them.
  *
  * BOUNDS. A graph replica knows an upper bound of its rows' numbers within their parts, which a
- * kernel finds in the rows that were put. A job whose columns or lookups have fewer ordinals a
- * part is refused when it is opened. So each row of a graph has an ordinal in each of its columns
- * and lookups, and kernels need not check it.
+ * kernel finds in the rows that were put. A job whose columns or lookups have fewer ordinals per
+ * part than this bound is refused when it is opened. So each row of a graph has an ordinal in each
+ * of its columns and lookups, and kernels need not check it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -76,7 +76,7 @@ struct HgCudaReplicaSide
 	HgCudaReplicaComputed computed;
 };
 
-/* Notes the replica that a spec lets the job make, which may be none. */
+/* Initializes *making with the shape of the replica that the spec asks to be made, if any. */
 void hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec);
 
 /* Puts count edges, as the engine's put_edges does, and waits for the copies. */
@@ -109,8 +109,8 @@ HgStatus hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *
 
 /*
  * Sets a side's columns to those of its column replicas, without a copy, and gives its rows
- * ordinals. Columns of looked-up rows stand for what build makes of them; computed columns are not
- * set. Does nothing if the side is no replica.
+ * ordinals. For columns of looked-up rows this is a placeholder that build replaces; computed
+ * columns are not set. Does nothing if the side is no replica.
  */
 void hg_cuda_replica_side_attach(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 								 HgCudaNumbers *numbers);

@@ -15,9 +15,10 @@
 #include "hg_cuda_tuning.h"
 
 /*
- * Tests the items first .. end - 1, both multiples of 32: a warp for each 32 numbers of a part.  A
- * part uses the first part_words 32-bit words of its share of the mask.
- * *lost becomes 1 if a computed number overflows; without computes, lost is not used.
+ * Tests rows first .. end - 1 (both are multiples of 32).  Each warp tests the 32 row numbers of
+ * one mask word.  Of each part's words in the mask, the first part_words are used; rows are counted
+ * over the bits of these words.  *lost becomes 1 if a computed number overflows; without computes,
+ * lost is not used.
  */
 template <bool computes>
 static __global__ void

@@ -31,7 +31,7 @@ hg_part_of_key(uint64_t key)
 	return hg_exchange_part64(hg_word_mix(key));
 }
 
-/* Adds the keys first .. end - 1 of each part to counts[part]. */
+/* counts[part] += the number of keys first .. end - 1 that are of this part. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_PARTS_THREADS)
@@ -53,9 +53,9 @@ __launch_bounds__(HG_PARTS_THREADS)
 }
 
 /*
- * Writes i to the next free position in order of the shard that has key i, for keys first .. end -
- * 1.  cursors[shard] is that position.  A block has HG_PARTS_THREADS * HG_PARTS_ITEMS keys,
- * numbers those of each shard in shared memory, and reserves positions for them together.
+ * For each i from first to end - 1, writes i into `order` at the next free position of the shard
+ * that owns key i; cursors[shard] is that position.  A block has HG_PARTS_THREADS * HG_PARTS_ITEMS
+ * keys, numbers those of each shard in shared memory, and reserves positions for them together.
  */
 template <typename Word>
 __global__ void
@@ -110,7 +110,7 @@ __launch_bounds__(HG_STREAM_THREADS)
 		to[i] = from[order[i]];
 }
 
-/* *wrong becomes 1 if a key is not of self's parts, or a number is not less than limit. */
+/* *wrong becomes 1 if a key is not of the parts of shard self, or a number is not below limit. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STREAM_THREADS)

@@ -31,14 +31,18 @@ template <typename Word> struct HgPass
 	uint32_t *rows_out;
 	uint32_t *starts_out; /* [2^(bins_log2 + digits_log2) + 1] */
 
-	const uint32_t *final_starts; /* starts after the last pass; NULL: count starts_out */
+	/*
+	 * [2^final_log2 + 1] starts of the bins after the last pass, from which starts_out is derived;
+	 * NULL: this pass counts its rows
+	 */
+	const uint32_t *final_starts;
 	uint32_t final_log2;
 };
 
 /* The tiles of a pass.  Only the device knows their exact number. */
 struct HgTiles
 {
-	HgPiece *pieces; /* [most]; NULL: they follow from their numbers (hg_tile) */
+	HgPiece *pieces; /* [most]; NULL: tile number t is rows t * tile_rows and following (hg_tile) */
 	uint32_t *count; /* in device memory; NULL: most */
 	uint32_t most;	 /* upper bound on the count */
 };
@@ -87,8 +91,9 @@ hg_pass_list(HgCudaWork *work, const HgPass<Word> *pass, const HgBinList *list, 
 }
 
 /*
- * Adds the rows of each digit of the pass's bins to counts, which are 0.  If there is one bin
- * before the pass (HG_PASS_KEYS), the kernel also computes the prefix sums (hg_digits_kernel).
+ * Adds the number of rows of each digit in each bin to counts.  The caller has zeroed counts.  If
+ * there is one bin before the pass (HG_PASS_KEYS), the kernel also computes the prefix sums
+ * (hg_digits_kernel).
  */
 template <typename Word, int THREADS, int ITEMS, HgPassOf OF>
 static HgStatus
@@ -195,7 +200,10 @@ hg_pass_run_tiles(HgCudaWork *work, const HgPass<Word> *pass, HgError *error)
 	return HG_OK;
 }
 
-/* Returns true if a block with shared_limit bytes of shared memory has room for such tiles. */
+/*
+ * Returns true if a block has at least one thread for each digit, and shared_limit bytes of shared
+ * memory have room for tiles of threads * items rows.
+ */
 static inline bool
 hg_pass_fits(size_t shared_limit, uint32_t key_width, int threads, int items, uint32_t digits_log2)
 {

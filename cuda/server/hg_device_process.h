@@ -52,7 +52,10 @@ typedef struct HgDeviceKind
 	 */
 	HgStatus (*pin)(unsigned char *staging, uint64_t bytes, HgError *error);
 
-	/* Measures jobs' costs on the started engine, with keys in staging, and on the CPU. */
+	/*
+	 * Measures the costs of jobs on the started engine and on the CPU. staging is scratch memory
+	 * for keys.
+	 */
 	HgStatus (*measure)(const HgDeviceOptions *options, unsigned char *staging,
 						HgEngineCosts *costs, HgError *error);
 

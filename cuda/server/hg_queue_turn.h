@@ -5,10 +5,9 @@
  *
  * Only hg_server_queue.c calls these functions; it describes the order.
  *
- * The caller holds the queue's lock. No engine is called with it: the thread of a job's own
- * connection releases the items that make room for the job. It gives up the lock meanwhile, and
- * then checks whether it is still the job's turn. A thread that gives something back wakes it for
- * that.
+ * The caller holds the queue's lock, which is given up during calls of the engine. A job's own
+ * connection thread releases the replicas that make room for it; then it checks again whether it is
+ * the job's turn. Threads that free something wake it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -60,18 +59,22 @@ extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 /* Grants room for results to waiting requests. */
 extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 
-/* Releases a list of items, which may be NULL, without the lock. */
+/*
+ * Releases the replicas of a list of items, without the lock, and frees the items. gone may be
+ * NULL.
+ */
 extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 
 /*
  * Evicts replicas to make room for a job that does not fit, and releases them without the lock.
- * Returns true if there were any.
+ * Does nothing and keeps the lock if no eviction could make the job fit. Returns true if any
+ * replica was evicted.
  */
 extern bool hg_queue_turn_make_room(HgServerQueue *queue, const HgQueueEntry *job);
 
 /*
- * Waits in a list, without the lock, until another thread ends the entry's wait, or the client
- * gives up. Returns the state: HG_QUEUE_OUTSIDE if the client gave up.
+ * Appends the entry to the list and sleeps without the lock until another thread ends the entry's
+ * wait, or the client gives up. Returns the new state; HG_QUEUE_OUTSIDE if the client gave up.
  */
 extern HgQueueState hg_queue_turn_wait(HgServerQueue *queue, HgQueueList *list, HgQueueEntry *entry,
 									   const HgQueueWaiter *waiter);

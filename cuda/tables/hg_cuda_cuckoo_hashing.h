@@ -17,15 +17,19 @@
 constexpr uint32_t HG_CUCKOO_BUCKET = 4;
 
 /*
- * The functions of a table.  A key is spread, (key ^ key_flip) * key_factor, before it is mixed;
- * at first that is the key itself.  The first bits of its word choose the bin, and each function
- * chooses a bucket of this bin.
+ * The functions of a table.  A key is spread, (key ^ key_flip) * key_factor, before it is mixed.
+ * Initially flip is 0 and factor is 1, so the spread key is the key.  The first bits of its word
+ * choose the bin, and each function chooses a bucket of this bin.
  */
 struct HgCuckooHashing
 {
 	uint64_t key_flip;
 	uint64_t key_factor; /* odd */
-	uint64_t markers[2]; /* words of the two keys whose plain words mark slots of sets */
+	/*
+	 * Words of the keys whose words without spreading are HG_CUDA_EMPTY_WORD and
+	 * HG_CUDA_DELETED_WORD: slots of sets never hold these keys.  Cells with markers[0] are empty.
+	 */
+	uint64_t markers[2];
 	uint64_t flips[HG_TABLE_MAX_FUNCTIONS];
 	uint64_t factors[HG_TABLE_MAX_FUNCTIONS];
 	uint32_t functions;
@@ -54,7 +58,7 @@ hg_cuckoo_word(const HgCuckooHashing &hashing, Word key)
 __host__ __device__ __forceinline__ uint64_t
 hg_cuckoo_inverse(uint64_t factor)
 {
-	uint64_t inverse = factor; /* of 3 bits */
+	uint64_t inverse = factor; /* right in the lowest 3 bits */
 
 	for (int i = 0; i < 5; i++)
 		inverse *= 2 - factor * inverse;

@@ -23,10 +23,16 @@ constexpr int HG_CUCKOO_THREADS = 512;
 constexpr uint32_t HG_CUCKOO_CLAIMS_LOG2 = 10;
 constexpr uint32_t HG_CUCKOO_NONE = UINT32_MAX;
 
-/* Flag of a slot that is reserved for a row without an entry yet; the rest is the row's index. */
+/*
+ * Flag of a slot that a row has reserved before its entry exists; the other bits are the row's
+ * index in the run.
+ */
 constexpr uint32_t HG_CUCKOO_ROW = UINT32_C(1) << 31;
 
-/* Rows of a run: they take empty slots before any entry is evicted for one of them. */
+/*
+ * Rows of a run.  All rows of a run first try empty slots; only then are entries evicted for the
+ * rest.
+ */
 constexpr uint32_t HG_CUCKOO_RUN = 6 * HG_CUCKOO_THREADS;
 
 /* Rows that a thread looks up in a round before it waits for the others. */
@@ -130,8 +136,8 @@ hg_cuckoo_read_slots(const uint32_t *slots, uint32_t there[HG_CUCKOO_BUCKET])
 /* ------------------------------------------------------------------------
  * A bin in shared memory
  *
- * An entry is a word and a number.  Entries never move; slots have the numbers of entries.  So an
- * exchange of 32 bits moves a word of any width with all that belongs to it.
+ * An entry is a word and a number.  Entries never move; slots hold the indexes of entries.
+ * Exchanging a slot's 32 bits therefore moves a word of any width together with its number.
  * ------------------------------------------------------------------------ */
 
 constexpr int HG_CUCKOO_COUNTERS = 5;
@@ -218,9 +224,9 @@ hg_cuckoo_put_in(const HgCuckooBin<Word> &bin, uint32_t bucket, uint32_t entry)
 
 /*
  * Puts an entry, which is in no slot and whose word no other entry has, into the first of its
- * buckets with an empty slot.  If there is none, it replaces another entry, which continues with
- * the buckets behind the one that it comes from.  So a bucket is full before a key is in a later
- * one.  Sets *bin.failed if the chain becomes too long.
+ * buckets with an empty slot.  If all are full, it takes the slot of another entry, which is then
+ * put into the next of its own buckets.  So a key is in a later bucket only if its earlier buckets
+ * are full.  Sets *bin.failed if the chain becomes too long.
  */
 template <typename Word>
 __device__ __forceinline__ void
@@ -394,7 +400,7 @@ hg_cuckoo_fill_left(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin
  * Inserts the words of rows first .. end - 1 into a bin, one entry for each distinct word.  All
  * threads of a block call it, with a barrier before and after.  number(entry, i) sets the number
  * of a new entry, seen(entry) is called for each other row, and rows for which pass(word, i)
- * returns true are left out.
+ * returns true are skipped.
  *
  * It works in runs: rows first take empty slots, which needs no barrier; then the rows that found
  * none follow, for which other entries are evicted.
@@ -444,7 +450,7 @@ hg_cuckoo_fill(const HgCuckooHashing &hashing, const HgCuckooBin<Word> &bin, con
  * ------------------------------------------------------------------------ */
 
 /*
- * Inserts rows into bins first_bin + blockIdx.x, a block a bin.  Bin b gets the rows
+ * Inserts rows into bins first_bin + blockIdx.x, one block for each bin.  Bin b gets the rows
  * starts[b << finer] .. starts[(b + 1) << finer] - 1; starts NULL: none.  Row i is
  * first_row + rows[i], or first_row + i if rows is NULL.  fresh: bins are empty, and their slots
  * undefined.  A bin that fails is left as it was.
@@ -550,10 +556,10 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 }
 
 /*
- * Finds the distinct words of bins first_bin + blockIdx.x, a block a bin.  They are written from
- * the position of the bin's first row on to words_out, and their number to counts.  With GROUPS,
- * rows_out gets the bin's rows, grouped by word, and offsets_out, by the same positions, the start
- * of each group.
+ * Finds the distinct words of bins first_bin + blockIdx.x, one block for each bin.  They are
+ * written from the position of the bin's first row on to words_out, and their number to counts.
+ * With GROUPS, rows_out gets the bin's rows, grouped by word.  offsets_out[p] becomes the start in
+ * rows_out of the rows of words_out[p].
  *
  * In one piece: its phases share registers and shared memory.
  */
@@ -657,9 +663,9 @@ __launch_bounds__(HG_CUCKOO_THREADS, hg_cuckoo_blocks(sizeof(Word)))
 }
 
 /*
- * Moves distinct words together, a block a bin: bases[bin] words are in bins before it.  bins is
- * the number of bins from the first block's to the last of all, for which offsets_out gets its
- * last element.
+ * Moves the distinct words of all bins together, one block for each bin: bin b's words go to
+ * bases[b].  bins is the number of bins from this launch's first one to the table's last.  Unless
+ * offsets is NULL, the last bin also writes the end to offsets_out.
  */
 template <typename Word>
 __global__ void

@@ -33,7 +33,10 @@ constexpr uint32_t HG_STATIC_PAD_STEPS = 4;
  * Erased rows
  * ------------------------------------------------------------------------ */
 
-/* The rows that a batch erases, as a hash table of their indexes in the batch. */
+/*
+ * The rows that a batch erases, as a hash table of their indexes in the batch.  first_row: row of
+ * index 0 if rows is NULL.  by_key: a row is erased with all rows of its key.
+ */
 struct HgStaticErased
 {
 	const void *keys;
@@ -64,7 +67,10 @@ hg_static_erased_slot(const HgStaticErased &erased, Word word, uint32_t row)
 	return hg_mix64(erased.by_key ? (uint64_t) word : pair) & ((UINT64_C(1) << erased.log2) - 1);
 }
 
-/* Enters the rows first .. n - 1 of the batch, one of equal ones.  Slots are empty at first. */
+/*
+ * Enters rows first .. n - 1 of the batch into the hash table; of equal rows only one.  The caller
+ * has set all slots to HG_CUDA_EMPTY_ROW.
+ */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -111,8 +117,9 @@ hg_static_is_erased(const HgStaticErased &erased, Word word, uint32_t row)
 }
 
 /*
- * Copies the keys, and rows unless NULL, of slots first .. n - 1 that are not erased, in any
- * order, a block HG_STATIC_EXTRACT_TILE slots.  *count, 0 at first, becomes their number.
+ * Copies the keys, and the rows unless rows is NULL, of slots first .. n - 1 that are neither empty
+ * nor erased; the order is arbitrary.  Each block reads HG_STATIC_EXTRACT_TILE slots.  *count must
+ * be 0 before the first launch and becomes the number copied.
  */
 template <typename Word, int FORM>
 __global__ void
@@ -199,8 +206,8 @@ __launch_bounds__(HG_STATIC_THREADS)
  * ------------------------------------------------------------------------ */
 
 /*
- * Returns true if an edge stays.  Words are sorted, and the first edge of each stays, except for
- * the words that mark slots of a set.
+ * Returns true if edge i is kept.  Words are sorted; the first edge of each word is kept.  A set
+ * drops the words that mark its slots.
  */
 template <typename Word>
 __device__ __forceinline__ bool
@@ -210,7 +217,7 @@ hg_static_stays(const Word *words, uint32_t i, bool is_set)
 		   !(is_set && words[i] >= HG_CUDA_DELETED_WORD<Word>);
 }
 
-/* counts[tile] = edges of a tile of HG_STATIC_TILE that stay; a block a tile, from first on. */
+/* counts[tile] = kept edges of a tile of HG_STATIC_TILE; one block for each tile, from first on. */
 template <typename Word>
 __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -232,8 +239,8 @@ __launch_bounds__(HG_STATIC_THREADS)
 }
 
 /*
- * Moves the edges of a tile that stay to positions[tile] and behind.  If edge_rows is not NULL, the
- * least row of each word stays; rows_out are filled with ones before.
+ * Moves the kept edges of a tile to positions[tile] and following.  If edge_rows is not NULL, the
+ * least row of each word is kept.  The caller has filled rows_out with UINT32_MAX.
  */
 template <typename Word>
 __global__ void
@@ -326,10 +333,10 @@ struct HgStaticSizes
 };
 
 /*
- * Measures the lists of csr, a block HG_STATIC_SIZES_TILE of them from first on, a multiple of
- * that.  A thread measures a list at a time, so that a slice is a warp, or the first lanes of one.
- * Unless slots is NULL, slots[slice] becomes the slots of the padded slice.  The counters are
- * shared by all blocks, so each block adds once.
+ * Measures the lists of csr from first on, a multiple of HG_STATIC_SIZES_TILE; each block measures
+ * HG_STATIC_SIZES_TILE lists.  Consecutive threads measure consecutive lists, so the lists of a
+ * slice are in one warp.  Unless slots is NULL, slots[slice] becomes the slots of the padded slice.
+ * The counters are shared by all blocks, so each block adds once.
  */
 static __global__ void
 __launch_bounds__(HG_STATIC_THREADS)
@@ -447,9 +454,9 @@ hg_static_pad_slice(const HgStaticSlots &slots, const uint32_t *offsets, const W
 }
 
 /*
- * Writes slots first .. n - 1 of padded lists, from the edges and offsets of csr, a warp
- * HG_STATIC_PAD_SLOTS of them.  It proceeds slice by slice, whose lists have one length, so that
- * one of the lanes knows where a slot's list begins.
+ * Writes slots first .. n - 1 of padded lists, from the edges and offsets of csr; each warp writes
+ * HG_STATIC_PAD_SLOTS slots.  It works slice by slice.  All lists of a slice have the same length,
+ * and each lane holds the start of one list.
  */
 template <typename Word, int FORM, int FORMAT>
 __global__ void

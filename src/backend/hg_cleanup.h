@@ -10,8 +10,8 @@
  * of a portal all do one of the two.
  *
  * A release function must not raise errors, nor rely on another registered object: objects of one
- * owner are released in reverse order of registration.  It may register objects with the same
- * owner, which are released too, and reset contexts with which other objects are registered.
+ * owner are released in reverse order of registration.  It may register further objects with the
+ * same owner; they are released too.  It may also reset a context that has registered objects.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

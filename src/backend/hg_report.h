@@ -17,7 +17,8 @@ typedef struct HgMatcherReport
 	char backend[8];	/* "cuda" if a device has answered any part, or else "cpu" */
 	char device[96];	/* name of the device; "" on the CPU */
 	char fallback[160]; /* why auto used the CPU after trying a device; or "" */
-	char left[160];		/* why a single device did a join in passes, despite others; or "" */
+	/* why a join in partition passes used one device although the server has several; or "" */
+	char left[160];
 	HgJobStats job;
 	uint64 uploaded_rows;  /* keys sent to the device while the sides were read */
 	uint64 uploaded_pages; /* pages of tables sent instead of keys */

@@ -23,8 +23,8 @@ extern Bitmapset *hg_find_params(Node *expr, ParamKind kind);
 extern Node *hg_bind_params(Node *expr, const EState *estate, bool computed);
 
 /*
- * Returns a copy of the expression with NULL constants in place of all parameters.  It has the
- * form that it will have with known values.
+ * Returns a copy of the expression with NULL constants in place of all parameters.  The copy has
+ * the same form as the expression after hg_bind_params.
  */
 extern Node *hg_blank_params(Node *expr);
 

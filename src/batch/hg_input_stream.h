@@ -3,8 +3,8 @@
  * hg_input_stream.h
  *	  Rows of an input that are joined as they are read, without storing them.
  *
- * A stream returns one batch of the child's rows at a time, or a run.  It has their key words for
- * the engine, and copies the columns that are needed above directly into the join's rows.  If
+ * A stream returns one batch of the child's rows at a time, or a run.  It holds the rows' key words
+ * for the engine, and copies the columns that are needed above directly into the join's rows.  If
  * every row of a batch has one match, as in a star's dimensions, columns are passed on without a
  * copy.
  *
@@ -20,9 +20,10 @@
 typedef struct HgInputStream
 {
 	HgInput *input;
-	HgBatch *out;	/* the batch that gets the columns */
-	Datum **values; /* [input->ncolumns] its own arrays of values */
-	bool **nulls;	/* [input->ncolumns] its own arrays of NULLs */
+	HgBatch *out; /* the batch that gets the columns */
+	/* [input->ncolumns] out's original arrays, restored by hg_input_stream_end */
+	Datum **values;
+	bool **nulls;
 
 	/* the current rows, numbered from 0 */
 	int nrows;
@@ -44,7 +45,10 @@ typedef struct HgInputStream
  */
 extern HgInputStream *hg_input_stream_create(HgInput *input, HgBatch *out);
 
-/* Reads the next rows, which are valid until the next call.  Returns false at the end. */
+/*
+ * Reads the next rows, which are valid until the next call.  Rows with a NULL key are skipped.
+ * Returns false at the end.
+ */
 extern bool hg_input_stream_next(HgInputStream *stream);
 
 /*
@@ -53,7 +57,10 @@ extern bool hg_input_stream_next(HgInputStream *stream);
  */
 extern void hg_input_stream_get(HgInputStream *stream, const uint32 *numbers, int n, bool in_place);
 
-/* Ends the current rows, and restores out's own arrays. */
+/*
+ * Ends the current rows and puts out's original arrays back in place of the child's arrays.  Does
+ * not free the stream: its memory context does.
+ */
 extern void hg_input_stream_end(HgInputStream *stream);
 
 #endif /* HG_INPUT_STREAM_H */

@@ -37,7 +37,11 @@ typedef struct HgResidentScan HgResidentScan;
 extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 											   int nattnos, const AttrNumber *attnos);
 
-/* Opens a scan whose valid blocks are known, of a table of nsegments segments. */
+/*
+ * Creates a scan in CurrentMemoryContext whose valid blocks are known.  nsegments is the number of
+ * segments of the whole table, cached or not (hg_segment_count).  The scan uses *valid without a
+ * copy and does not free it: it must outlive the scan.
+ */
 extern HgResidentScan *hg_resident_scan_open(Relation rel, HgValidBlocks *valid, uint32 nsegments,
 											 int nattnos, const AttrNumber *attnos);
 
@@ -46,13 +50,16 @@ typedef struct HgResidentRun
 {
 	/* rows left in the run; 0 if the next block must be read from the heap */
 	int nrows;
-	uint32 first;
+	uint32 first;	/* row of the segment at which the run begins */
 	uint32 segment; /* of the run */
-	/* if nrows is 0: the block, of which taken rows have been read */
+	/* if nrows is 0: the block to read from the heap */
 	HgHeapBlocks *blocks;
 	BlockNumber block;
-	int taken;
-	/* the next block to read from the heap, or InvalidBlockNumber */
+	int taken; /* rows of the block that were already read */
+	/*
+	 * if nrows is 0: the next block that is not valid, among the 64 blocks after this one, or
+	 * InvalidBlockNumber
+	 */
 	BlockNumber following;
 	/* the line pointers of the delta rows, if the block has covered rows; else NULL */
 	const OffsetNumber *lines;
@@ -61,8 +68,9 @@ typedef struct HgResidentRun
 } HgResidentRun;
 
 /*
- * Sets *run to what comes next, which stays next until all of its rows are skipped.  Adds the
- * valid blocks that it begins to *blocks.  Returns false at the end.
+ * Sets *run to the next run or block.  Repeated calls return the same one until its rows are
+ * skipped.  *blocks grows by the number of valid blocks of each run that begins.  Returns false at
+ * the end.
  */
 extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 								  uint64 *blocks);
@@ -82,7 +90,10 @@ typedef struct HgResidentSource
 	HgDictionary dictionary; /* if the array has codes */
 } HgResidentSource;
 
-/* Returns the column of one of the scan's attributes.  It is updated for each segment. */
+/*
+ * Returns the column of one of the scan's attributes.  Its contents change when the scan
+ * moves to another segment.
+ */
 extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *resident,
 													   AttrNumber attno);
 
@@ -109,7 +120,8 @@ extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgValid
 
 /*
  * hg_resident_scan_covered_older() returns the changed blocks of a segment, or NULL.
- * hg_resident_scan_pass_older() makes this scan use another process's, which are not copied.
+ * hg_resident_scan_pass_older() makes this scan use the changed blocks of another process; they
+ * are not copied and must outlive the scan.
  */
 extern const HgChangedBlocks *hg_resident_scan_covered_older(const HgResidentScan *resident,
 															 const HgValidSegment *segment);
@@ -123,9 +135,9 @@ extern Size hg_resident_scan_covered_bytes(const HgResidentScan *resident);
 extern void hg_resident_scan_uncover(HgResidentScan *resident);
 
 /*
- * hg_resident_scan_stand() moves the columns to a segment.  After a run has begun, the caller must
- * restore the run's segment before it reads on.  hg_resident_scan_stands() returns the current
- * segment, or NULL.
+ * hg_resident_scan_stand() moves the columns to a segment.  If a run is in progress, the caller
+ * must move back to the segment of the run before it reads on.  hg_resident_scan_stands() returns
+ * the current segment, or NULL.
  */
 extern void hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment);
 extern const HgValidSegment *hg_resident_scan_stands(const HgResidentScan *resident);

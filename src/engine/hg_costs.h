@@ -31,7 +31,7 @@ extern "C"
 	{
 		double job_ms;	 /* of every job */
 		double outer_ns; /* of each outer row: append, build and count */
-		double inner_ns; /* of each inner row beside it */
+		double inner_ns; /* of each inner row */
 		double pair_ns;	 /* of each pair returned */
 
 		/* both 0 if the engine has no columns */
@@ -61,10 +61,10 @@ extern "C"
 #define HG_COSTS_LEAST_ROWS (UINT64_C(1) << 12)
 
 	/*
-	 * Measures an engine with jobs of up to rows rows a side; rows is a power of two.  It writes
-	 * the keys to keys[rows * key_width] first, memory from which the engine reads keys as fast as
-	 * from any other.  It takes some dozens of milliseconds on a CPU.  If the engine fails, its
-	 * status is returned and *costs is not set.
+	 * Measures an engine with jobs of up to rows rows a side; rows is a power of two.  It first
+	 * writes test keys to keys[rows * key_width]; the engine must read this memory as fast as any
+	 * other.  It takes some dozens of milliseconds on a CPU.  If the engine fails, its status is
+	 * returned and *costs is not set.
 	 */
 	extern HgStatus hg_costs_measure(HgEngine *engine, const HgHost *host, uint32_t key_width,
 									 void *keys, uint64_t rows, HgCosts *costs, HgError *error);
@@ -79,8 +79,8 @@ extern "C"
 
 	/*
 	 * Returns how many milliseconds are added by columns whose values come with the pairs:
-	 * column_bytes to the engine, and value_bytes back.  A byte of a pair costs the same whatever
-	 * it holds.
+	 * column_bytes to the engine, and value_bytes back.  Values that come back cost as much per
+	 * byte as pairs do.
 	 */
 	extern double hg_costs_estimate_values(const HgCosts *costs, double column_bytes,
 										   double value_bytes);

@@ -4,8 +4,8 @@
  *	  This session's connections to the server's device processes.
  *
  * hg_device_shared.h describes the states of a process and what a session does in each. A
- * connection stays open until the session ends or a new process has replaced the one that it leads
- * to, which the session sees from the epoch.
+ * connection is closed when the session ends, when it fails, or when the epoch shows that a new
+ * process has replaced its process.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,7 +23,13 @@
  */
 extern bool hg_device_server_read(int device_no, HgServerDevice *server);
 
-/* hg_device_state for a process whose published state is *server. */
+/*
+ * Returns the state of a device whose published state is *server, as hg_device_server_read returned
+ * it. READY: connects, and waits at most timeout_ms for the greeting; a negative timeout_ms means
+ * no wait. RESTING, or a missing program that is now installed: asks for a process and returns
+ * STARTING. Waits for nothing else. A silent process counts as STARTING. *error, which may be NULL,
+ * holds the reason unless the result is READY.
+ */
 extern HgDeviceState hg_device_server_state(int device_no, const HgServerDevice *server,
 											long timeout_ms, HgError *error);
 

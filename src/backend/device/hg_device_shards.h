@@ -10,10 +10,10 @@
  * left out.
  *
  * NO DEADLOCK. Shards are opened in the order of device numbers, so the second of two sharded jobs
- * waits without holding anything that the first one needs. A job is sharded only if its group has
- * no other job open (hg_device_load.h), so no job that it waits for waits for its group.
- * Participants of one group that open jobs at the same moment are the exception; a timeout ends
- * that (hg_device_timeout_apart_ms).
+ * waits without holding anything that the first one needs. A job is sharded only if its group (a
+ * query with its parallel workers) has no other job open (hg_device_load.h). So no other job can be
+ * waiting for this group. Participants of one group that open jobs at the same moment are the
+ * exception; a timeout ends that (hg_device_timeout_apart_ms).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -56,8 +56,10 @@ extern int hg_device_shards_called(HgDeviceSet device_set);
 extern void hg_device_shards_name(HgDeviceSet device_set, char *name, Size size);
 
 /*
- * hg_device_discard_lost, hg_device_distrust and hg_device_complain for all devices of the set.
- * The last one complains only about processes that owe an answer, unless the set has one device.
+ * Each calls the function of hg_device.h or hg_device_connection.h for every device of the set.
+ * discard_lost closes lost connections. distrust gives up the connections because an answer made no
+ * sense. complain records processes that did not answer in time; with more than one device, only
+ * those that owe an answer. The last two fill *error and return its status.
  */
 extern void hg_device_shards_discard_lost(HgDeviceSet device_set);
 extern HgStatus hg_device_shards_distrust(HgDeviceSet device_set, HgError *error);

@@ -25,8 +25,8 @@
  *
  * WHAT A SESSION DOES that needs a device (hg_device_server.c), by state:
  *
- *	NONE		No worker has come up. Like STARTING while one may still come up. Later, if there
- *				was no slot for a background worker, the session starts its own process.
+ *	NONE		No worker has come up. While one may still come up, as STARTING. Afterwards (there
+ *				was no slot for it) the session starts its own process.
  *	RESTING		No process runs: it was idle, or no session has needed it yet. Asks for one and
  *				continues as with STARTING.
  *	STARTING	Backend auto uses the CPU. Backend cuda waits for at most a minute, for whichever
@@ -105,13 +105,19 @@ typedef struct HgDeviceAvailability
 	TimestampTz starting_since;
 } HgDeviceAvailability;
 
-/* Fills states[HG_GPU_DEVICES] for all devices; returns their number, 0 without shared memory. */
+/*
+ * Fills the first entries of states[HG_GPU_DEVICES], by device number, and returns how many; 0
+ * without shared memory.
+ */
 extern int hg_device_shared_survey(HgDeviceAvailability *states);
 
-/* Asks the worker to start a process on a device, if none runs. */
+/* Asks the worker to start a process on a device, if none runs. Needs shared memory. */
 extern void hg_device_shared_ask(int device_no);
 
-/* Reports to all that the process of this epoch does not answer. */
+/*
+ * Reports to all that the process of this epoch does not answer. Does nothing without shared
+ * memory.
+ */
 extern void hg_device_shared_set_silent(int device_no, uint64 epoch);
 
 /*
@@ -125,10 +131,10 @@ extern void hg_device_shared_wait_end(void);
 /* For the worker: registers this process as the one to wake. */
 extern void hg_device_shared_attach(void);
 
-/* For the worker: sets the number of devices. */
+/* For the worker: sets the number of devices and wakes the processes in hg_device_shared_wait. */
 extern void hg_device_shared_set_count(int ndevices);
 
-/* For the worker: publishes everything but silent, which is cleared if the epoch is new. */
+/* For the worker: publishes *device, but keeps silent as it is; a new epoch clears it. */
 extern void hg_device_shared_publish(int device_no, const HgServerDevice *device);
 
 /* For the worker: returns an epoch for a process that has come up. */
@@ -144,6 +150,7 @@ extern bool hg_device_shared_was_asked(int device_no);
  * Asks the worker to have the device processes drop a replica that is no longer used, and the
  * replicas of its columns. At most 1024 names wait; further ones are ignored, for example if a
  * thousand tables are dropped at once. A process drops these itself when it needs their memory.
+ * Does nothing without shared memory.
  */
 extern void hg_device_shared_forget(const HgReplicaName *name);
 

@@ -6,9 +6,9 @@
  * Under backend auto the CPU takes over after any failure, even in the middle of the stream. Under
  * cuda only another job on a device does.
  *
- * A job goes to the task's device. If the process there rejects it as too large when it is opened,
- * and there are other devices, the job is sharded over all of them (hg_device_shards.h). Otherwise
- * it runs in partition passes. The report says why.
+ * A job goes to the task's device. If it is refused there as too large, it is sharded over all
+ * devices (hg_device_shards.h). If there is only one, or sharding fails, it runs in partition
+ * passes. With several devices, the report says why it was not sharded.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,14 +25,20 @@ typedef struct HgMatchDevice
 	HgMatchJob job;			/* first */
 	HgEngine *engine;		/* of the task's device; a sharded job has another one */
 	HgDeviceSet device_set; /* where the job is */
-	bool alone;				/* backend cuda: the CPU must not take over */
+	bool alone;				/* no fallback: the CPU must not take over (backend cuda) */
 } HgMatchDevice;
 
 /* Creates the source; it has no job until open. */
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
 											 const HgMatchColumns *columns, bool alone);
 
-/* For a source that opens its job differently: creation with other ops, and the other calls. */
+/*
+ * The calls of HgMatchSourceOps (hg_match_source.h) for a source on a device, for sources that only
+ * open their job differently. hg_match_device_create_as creates such a source with its own ops.
+ *
+ * hg_match_device_report fills *stats from the job, and leaves it unchanged without a job. It also
+ * sets or clears the task's report.left, the reason why a join in passes was not sharded.
+ */
 extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
 									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
 extern HgStatus hg_match_device_open(HgMatchSource *source, HgError *error);

@@ -34,7 +34,8 @@ extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *o
 
 /*
  * Returns the next matches: *outer and *inner point to *count row numbers, valid until the next
- * call. Returns false at the end. All matches of one outer row are contiguous.
+ * call. Returns false at the end. All matches of one outer row are contiguous, unless its inner
+ * side has both covered and delta rows (HgMatcherSpec.covered).
  */
 extern bool hg_matcher_next(HgMatcher *matcher, const uint32 **outer, const uint32 **inner,
 							size_t *count);
@@ -58,7 +59,10 @@ extern void hg_matcher_renew(HgMatcher *matcher, const void *keys, uint64 count)
 /* Restarts the stream; not with other participants. */
 extern void hg_matcher_rewind(HgMatcher *matcher);
 
-/* Returns the number of matches, without streaming them. */
+/*
+ * Returns the number of matches in spec.mode, without streaming them: of a shared job this
+ * process's share, of a streamed matcher those of the current outer rows.
+ */
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
 /*
@@ -68,10 +72,10 @@ extern uint64 hg_matcher_count(HgMatcher *matcher);
 extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool reported);
 
 /*
- * Reduces all matches by spec.reduction. Returns false if they were not reduced and can be
- * streamed: no device, too little memory on it, or too many groups. The matcher owns the groups.
- * If they are partial, the remaining matches must be streamed. With participants, all processes
- * return the same, and one of them gets the groups.
+ * Reduces all matches by spec.reduction. Returns true if groups were made, which the matcher owns.
+ * If *groups is partial, the caller streams the remaining matches too. On false nothing was reduced
+ * (no device, too little memory on it, or too many groups): the caller streams all matches. With
+ * participants, the result is the same in all processes, but one of them gets the groups.
  */
 extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 
@@ -99,7 +103,7 @@ extern HgDeviceSet hg_matcher_missing_replicas(const HgMatcher *matcher,
 /* Returns the job's peak memory in this process, in bytes without the keys. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);
 
-/* Returns the bytes of matches that came from a device all at once. */
+/* Returns the memory of matches that a device returned in one piece, in bytes. */
 extern uint64 hg_matcher_fetched_bytes(const HgMatcher *matcher);
 
 /* Fills in the report of what the matcher did. */

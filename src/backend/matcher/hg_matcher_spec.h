@@ -3,6 +3,8 @@
  * hg_matcher_spec.h
  *	  What to match, how, and at which estimated cost: the input of a matcher.
  *
+ * Covered rows are rows that a cached index holds. Delta rows are the others, which come as keys.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -35,7 +37,8 @@ typedef struct HgKeyPiece
 {
 	const void *keys; /* [count] words of the key width */
 	uint64 count;
-	uint64 first_row; /* number of the first row; dense unless a job is shared */
+	/* number of the first row; consecutive over the pieces, unless the job is shared */
+	uint64 first_row;
 } HgKeyPiece;
 
 typedef struct HgKeySet
@@ -77,14 +80,15 @@ typedef struct HgReplicaCovered
 
 typedef struct HgMatcherSpec
 {
-	uint32 key_width;	 /* bytes: 4 or 8 */
-	HgMatchMode mode;	 /* all matches, or the first of each outer row */
-	bool small;			 /* few rows: use the CPU only */
-	bool counted;		 /* only the number of matches is needed */
-	bool direct;		 /* on the CPU, keys may be vertices unless a setting forbids it */
-	uint64 direct_limit; /* bytes that such a job may use with its optional table of keys; 0: no
-						  * limit */
-	double pairs;		 /* expected matches; only for estimates of time */
+	uint32 key_width; /* bytes: 4 or 8 */
+	HgMatchMode mode; /* all matches, or the first of each outer row */
+	bool small;		  /* few rows: use the CPU only */
+	bool counted;	  /* only the number of matches is needed */
+	/* direct addressing: on the CPU, keys may be vertex numbers, unless a setting forbids it */
+	bool direct;
+	/* limit in bytes of a job with direct addressing or a table of keys; 0: none */
+	uint64 direct_limit;
+	double pairs; /* expected matches; only for estimates of time */
 
 	/*
 	 * NULL, or a function that returns true if the caller needs no more matches of an outer row
@@ -146,17 +150,18 @@ typedef struct HgMatcherSpec
 	/*
 	 * NULL if no predicate is pending. apply() applies the pending predicates to all covered rows,
 	 * and must run before covered rows of both sides meet. Delta rows do not need that:
-	 * apply_some() returns, in CurrentMemoryContext, the covered rows of one side that may match
-	 * the other side's keys and pass. Both may ereport.
+	 * apply_some() returns the covered rows of one side that pass the predicates and may match
+	 * these keys of the other side, in CurrentMemoryContext. Both may ereport.
 	 */
 	void (*apply)(void *arg);
 	const HgFlatSide *(*apply_some)(void *arg, HgSide side, const HgKeySet *keys);
 	void *apply_arg;
 
 	/*
-	 * covered_apart: another matcher has the pairs of covered rows of both sides. Otherwise
-	 * covered_part is NULL, or, without participants, the counter from which processes with a
-	 * matcher each over the same covered rows take parts of these pairs.
+	 * covered_apart: another matcher joins covered rows with covered rows. Otherwise covered_part
+	 * may be a shared counter, only without participants. Several processes, each with its own
+	 * matcher over the same covered rows, take parts of that work from it. NULL: this matcher does
+	 * all of it.
 	 */
 	bool covered_apart;
 	pg_atomic_uint32 *covered_part;
@@ -229,11 +234,11 @@ typedef struct HgKnownDevice
 {
 	bool measured; /* a device is ready, and costs is valid */
 	HgEngineCosts costs;
-	bool sought; /* it was checked whether a device may exist, and absent is valid */
+	bool sought; /* absent is valid */
 	bool absent; /* there is no device and never will be */
 } HgKnownDevice;
 
-/* Reads costs; whether a device exists is only checked when needed. */
+/* Reads the costs of a READY device. Whether a device exists is checked later, only if needed. */
 extern void hg_matcher_ask_device(HgKnownDevice *device);
 
 /*
@@ -244,7 +249,11 @@ extern void hg_matcher_ask_device(HgKnownDevice *device);
 extern bool hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
 								  uint64 inner_rows, double pairs);
 
-/* Fills in a job spec from the settings, except for the expected rows. reduction may be NULL. */
+/*
+ * Zeroes *spec and fills in the key width, the settings, the requested device and this process's
+ * group. Copies the widths of the reduction's columns, unless it is NULL. The job's limit of device
+ * memory is set only if on_device. The caller sets the expected rows.
+ */
 extern void hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
 								 bool on_device);
 
