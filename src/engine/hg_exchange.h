@@ -8,7 +8,7 @@
  * append_rows, and their columns.  No two rows of a side of the join have the same number.  Then
  * the shards exchange rows, so that all rows of a key are in one shard.  From there on each shard
  * is a job like any other.  The matches, counts and groups of all shards together are those of the
- * join.  Rows of one group can be in several shards, because the columns to group by are not the
+ * join.  Rows of one group can be in several shards, because the group columns need not be the
  * join's keys.
  *
  * PARTS.  Each key belongs to one of HG_EXCHANGE_PARTS parts, and a shard has consecutive parts.
@@ -36,9 +36,9 @@
  * Rows keep their numbers, which matches return.  Statistics count the rows that were appended to
  * a shard, and, once all have arrived, the rows that it has.
  *
- * A call out of this order answers HG_INVALID.  So does a row of another shard's part, one row
- * more than was expected, or arrived with one row less.  The arrays of put_rows may be in memory
- * that others can write to: the engine copies them before it checks them.
+ * HG_INVALID answers a call out of this order, a row of another shard's part, and a row beyond the
+ * expected number.  It also answers arrived if rows are missing.  The arrays of put_rows may be in
+ * memory that others can write to: the engine copies them before it checks them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -68,10 +68,18 @@ extern "C"
 		uint32_t shards;  /* as HgJobSpec.shards */
 		uint32_t self;	  /* the number of the shard, from 0 */
 		uint64_t numbers; /* upper bound of the numbers of all rows of the side, exclusive */
-		uint32_t ends[HG_MAX_SHARDS]; /* shard d has the parts ends[d - 1] .. ends[d] - 1, the first
-									   * from 0 on; HG_EXCHANGE_PARTS from the last shard on */
-		uint64_t rows[HG_MAX_SHARDS]; /* number of rows of the job's own parts in each shard:
-									   * rows[self] stay, all others come */
+
+		/*
+		 * Shard d has the parts from ends[d - 1] (0 for d = 0) to ends[d] - 1.  Entries of the last
+		 * shard and beyond are HG_EXCHANGE_PARTS.
+		 */
+		uint32_t ends[HG_MAX_SHARDS];
+
+		/*
+		 * rows[s]: rows of this shard's parts that are in shard s before the exchange.  rows[self]
+		 * stay here; the others arrive.
+		 */
+		uint64_t rows[HG_MAX_SHARDS];
 	} HgExchange;
 
 	/* Rows in transfer, in arrays of the caller. */
@@ -108,7 +116,7 @@ extern "C"
 								   const uint32_t *shares, uint32_t ends[HG_MAX_SHARDS]);
 
 	/*
-	 * Checks that a job with shards shards can expect this.  Returns HG_OK, HG_INVALID with an
+	 * Checks an exchange for a join of `shards` shards.  Returns HG_OK, HG_INVALID with an
 	 * explanation, or HG_TOO_MANY_ROWS.
 	 */
 	extern HgStatus hg_exchange_check(const HgExchange *exchange, uint32_t shards, HgError *error);

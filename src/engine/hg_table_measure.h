@@ -7,7 +7,8 @@
  * in the given order.  Then a sample is erased and inserted again.  For the sample the keys are
  * divided into as many equal parts as there are batches, and the first tenth of each part is a
  * batch.  All batches are erased before the first is inserted again, so that the table ends with
- * the rows that it was built of.  Then it is described, with everything that happened to it.
+ * the rows that it was built of.  Then describe() returns its statistics, with the counters since
+ * it was opened.
  *
  * Row numbers are the positions of keys.
  *
@@ -32,7 +33,7 @@ extern "C"
 	typedef struct HgTableTrial
 	{
 		HgTableSpec spec;
-		uint32_t batches; /* 0: the table is not changed; nor is a table without erase */
+		uint32_t batches; /* 0: nothing is erased or inserted.  Ignored if the kind cannot erase. */
 	} HgTableTrial;
 
 	/* The results.  Times are totals in nanoseconds. */
@@ -55,7 +56,10 @@ extern "C"
 		uint64_t count;
 	} HgTableSample;
 
-	/* Returns HG_OK, or HG_INVALID with an explanation; also for bad_functions, for tests. */
+	/*
+	 * Checks a trial.  Returns HG_OK, or HG_INVALID with an explanation.  spec.bad_functions must
+	 * be 0: it is for tests only.
+	 */
 	extern HgStatus hg_table_trial_check(const HgTableTrial *trial, HgError *error);
 
 	/*
@@ -71,18 +75,21 @@ extern "C"
 										  HgTableMemory *memory, HgError *error);
 
 	/*
-	 * Returns a lower bound of the memory of a table of nkeys keys, from what memory returns:
-	 * padded lists may take as much as max_padding allows, but need not.  0 if there is no such
-	 * table.
+	 * Returns a lower bound of the bytes of a table of nkeys keys.  It assumes lists without
+	 * padding.  Returns 0 if memory() fails.
 	 */
 	extern uint64_t hg_table_trial_bytes(HgTableMemoryCall memory, const HgTableTrial *trial,
 										 uint64_t nkeys);
 
-	/* Returns true if these can be results of measuring nkeys keys. */
+	/* Returns true if the results are plausible for nkeys keys. */
 	extern bool hg_table_measure_is_sane(const HgTableTrial *trial, uint64_t nkeys,
 										 const HgTableMeasure *measure);
 
-	/* Measures a table over keys[nkeys], and frees it.  Returns the first failure. */
+	/*
+	 * Builds a table from keys[nkeys] of spec.key_width bytes each, measures it and frees it, also
+	 * after a failure.  The caller has checked the trial with hg_table_trial_check.  *measure is
+	 * zeroed first.  Returns the first failure; *measure then holds the results so far.
+	 */
 	extern HgStatus hg_table_measure(HgTables *tables, const HgHost *host,
 									 const HgTableTrial *trial, const void *keys, uint64_t nkeys,
 									 HgTableMeasure *measure, HgError *error);

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_codes.h
- *	  A set of distinct values, with a code for each: 0, 1, 2, ... in order of arrival.
+ *	  A set of distinct values, with the codes 0, 1, 2, ... in the order in which the values
+ *	  were first added.
  *
  * Values are compared by their stored bytes, not by their type's equality.  One value may have
  * several codes, if it is compressed in one row and not in another.
@@ -25,11 +26,11 @@ typedef struct HgCodes
 	int alignby; /* alignment of the type, in bytes */
 	uint32 most; /* maximum number of codes */
 	uint32 ncodes;
-	const char **values; /* [most] the caller's memory, which must stay in place */
+	const char **values; /* [most] the caller's values, which must stay valid as long as the set */
 	uint32 *hashes;		 /* [most] */
 	uint32 mask;
 	uint32 *slots; /* [mask + 1] codes, or HG_NO_CODE */
-	Size nbytes;   /* of all values, laid out one behind the other */
+	Size nbytes;   /* bytes of all values laid out one after the other, alignment included */
 } HgCodes;
 
 /* Creates an empty set in CurrentMemoryContext. */

@@ -29,10 +29,15 @@ extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResiden
 /* Adds the rows of a block; blocks ascend.  A block that is not added has no rows. */
 extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
 
-/* Returns the bytes of the FIXED columns' values so far.  The finished arrays have no fewer. */
+/*
+ * Returns the bytes that the columns of fixed width take so far: a lower bound of the finished
+ * arrays.
+ */
 extern Size hg_encoder_fixed_bytes(const HgEncoder *encoder);
 
-/* Returns the data for a version, which lives as long as the encoder.  Call it last. */
+/*
+ * Returns the data of a new version.  It belongs to the encoder.  No page can be added afterwards.
+ */
 extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, const HgCapture *capture);
 
 /* Frees the encoder. */

@@ -15,9 +15,13 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Loads what is requested of a table, makes its graphs and sends their replicas, until is_left
- * returns true.  Returns false if some of it was not possible now (a lock, a broken chain), and is
- * still requested.  What outlives a transaction is allocated in context.
+ * Loads the requested columns of a table, then makes its graphs and sends their replicas.  Stops
+ * early once is_left() returns true.  No transaction is open before or after.  Errors are logged
+ * and not raised.  What outlives a transaction is allocated in context.
+ *
+ * Returns false if work remains requested: another loader has the table, a lock was missing, the
+ * plan went out of date, the cause of an error may pass, or is_left() stopped the loading.  A
+ * table that was declined counts as done, and so does a stop between two graphs.
  */
 extern bool hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context);
 

@@ -17,7 +17,7 @@
 /* The keys of a join. */
 typedef struct HgJoinKeys
 {
-	bool exact;		  /* matches need no recheck */
+	bool exact;		  /* equal key words imply that all clauses hold */
 	uint32 width;	  /* bytes */
 	QualCost cost[2]; /* by HgSide: to evaluate the keys of a row */
 } HgJoinKeys;
@@ -30,10 +30,16 @@ extern List *hg_find_hash_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOpt
 								  RelOptInfo *innerrel, JoinType join_type, List *restrictlist,
 								  HgJoinKeys *keys);
 
-/* Converts hash clauses to an encoder's form, in clauses[list_length(hash_clauses)]. */
+/*
+ * Fills clauses[list_length(hash_clauses)] with each clause's operator, outer operand on the left,
+ * and its collation.
+ */
 extern void hg_hash_clause_operators(List *hash_clauses, HgKeyClause *clauses);
 
-/* Returns true if keys of these clauses need no recheck. *width, unless NULL: bytes of a key. */
+/*
+ * Returns true if equal key words imply that all clauses hold. *width, unless NULL, is set to the
+ * bytes of a key.
+ */
 extern bool hg_hash_clauses_exact(List *hash_clauses, uint32 *width);
 
 #endif /* HG_JOIN_CLAUSES_H */

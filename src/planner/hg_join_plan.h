@@ -20,17 +20,23 @@ typedef struct HgJoinPath
 						* adaptive path (hg_adaptive_path.h) */
 	JoinType join_type;
 	bool inner_unique;
-	bool parallel_hash; /* partial with partial inputs: all processes join both sides together */
-	int read_once;		/* the HgSide that one process reads for all, if together; or -1 */
-	bool dense; /* the inner keys need not be hashed; only known if a side has a HashGraph */
+
+	/* Partial path with partial inputs: all processes join both sides in shared memory. */
+	bool parallel_hash;
+	int read_once; /* the HgSide that one process reads for all, with parallel_hash; or -1 */
+	bool dense;	   /* the inner keys need not be hashed; only known if a side has a HashGraph */
 	/* Total cost if a device answers everything needed (hg_graph_cost.h); negative: none can. */
 	Cost asked;
-	bool multiway;		 /* that answer is for all joins below, unmatched rows included */
-	double lookup_rows;	 /* the nested loop joins up to this many outer rows; 0: no nested loop */
-	bool lookup_at_once; /* it joins them as they are read, because the first rows matter */
-	int lookup_matches;	 /* expected inner rows per index lookup; 0: unknown */
-	List *hash_clauses;	 /* RestrictInfos; outer_is_left is set */
-	List *restrictlist;	 /* RestrictInfos of the whole join, hash clauses included */
+
+	/* asked is the cost of all joins below at once; the answer includes unmatched rows. */
+	bool multiway;
+	double lookup_rows; /* the nested loop joins up to this many outer rows; 0: no nested loop */
+
+	/* Outer rows are joined as they are read, not counted first: the first rows matter. */
+	bool lookup_at_once;
+	int lookup_matches; /* expected inner rows per index lookup; 0: unknown */
+	List *hash_clauses; /* RestrictInfos; outer_is_left is set */
+	List *restrictlist; /* RestrictInfos of the whole join, hash clauses included */
 } HgJoinPath;
 
 /* Returns true for a semi or anti join with exchanged sides. */
@@ -62,7 +68,10 @@ hg_path_join(const Path *path)
 	return (const HgJoinPath *) path;
 }
 
-/* Returns true if a join filters its rows after it has null-extended them. */
+/*
+ * Returns true for an outer join with a clause that applies after null extension (a pushed-down
+ * clause).
+ */
 extern bool hg_join_path_filters(const HgJoinPath *path);
 
 /* Concatenates the target lists of plans, as the custom_scan_tlist of a node above them. */

@@ -12,7 +12,10 @@
 
 #include "postgres.h"
 
-/* Hooks into the planner for good: each planned statement becomes the session's last plan. */
+/*
+ * Installs a planner hook, which stays. The hook records each planned statement as the session's
+ * last plan.
+ */
 extern void hg_plan_reasons_init(void);
 
 #endif /* HG_PLAN_REASONS_H */

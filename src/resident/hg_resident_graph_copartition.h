@@ -4,10 +4,10 @@
  *	  Graph versions that are co-partitioned with another graph of their table.
  *
  * A graph may be partitioned over several devices, and its rows may look others up by another key.
- * Then the graph by that key is CO-PARTITIONED with it (engine/hg_partitioning.h): each device has
- * of it the rows that it has of the partitioned graph, under the same numbers.  Joins request that
- * by the column that is the key of the partitioned graph.  It is computed anew when that graph has
- * another version or partitioning.
+ * Then the graph by that key is CO-PARTITIONED with it (engine/hg_partitioning.h).  Each device
+ * then has the same rows of both graphs, under the same numbers.  A join requests this, and names
+ * the partitioned graph by its key column.  The co-partitioning is computed anew when that graph
+ * has another version or partitioning.
  *
  * A graph may also be partitioned by its own key, and have whole replicas.
  *
@@ -38,9 +38,9 @@ extern HgGraphCopartition *hg_graph_copartition_find(HgResidentGraph *graph,
 													 HgDeviceSet device_set);
 
 /*
- * Stores how the graph is co-partitioned, with the number of rows of each partition.  Devices drop
- * what they have of it by an older co-partitioning with the graph of the same column.  Returns
- * NULL if there is no memory.
+ * Stores how the graph is co-partitioned with a partitioning of another graph; rows[] has the
+ * number of rows of each partition.  Devices drop the graph's partitions of an older
+ * co-partitioning with the graph of that column.  Returns NULL if there is no memory.
  */
 extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
 													const HgResidentGraph *with,
@@ -54,13 +54,16 @@ extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
 											  const HgReplicaHolders *holders);
 
 /*
- * Returns true if a loader has work: to compute how the graph is co-partitioned with this version,
- * which a join has requested, or to send a partition to a device.
+ * Returns true if a loader has work for a requested co-partitioning with this version: to compute
+ * it, or to send a partition to a device.
  */
 extern bool hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
 										const HgReplicaHolders *holders);
 
-/* Returns the partitioning of a version, if it is over the right devices; NULL otherwise. */
+/*
+ * Returns the partitioning of a version, or NULL if it has none over the devices that it should
+ * have now.
+ */
 extern HgGraphPartitions *hg_graph_copartition_partitions(HgResidentGraph *with,
 														  const HgReplicaHolders *holders);
 

@@ -4,9 +4,10 @@
  *	  The key of a graph: columns of a table, and how their values become a word.
  *
  * A key is one word for each row, made from the values of its columns in their order, as a join
- * makes it (batch/hg_key.h).  The words of a join's side and those of a graph are the same if both
- * are made in the same way from the same columns.  HgGraphPart describes the way, for comparison.
- * All functions that it names are PostgreSQL's own, which nobody replaces while a graph exists.
+ * makes it (batch/hg_key.h).  An HgGraphPart describes how one column becomes part of the word.
+ * The words of a join's side and of a graph are comparable if the columns and their parts are
+ * equal.  All functions that a part names are PostgreSQL's own, which nobody replaces while a
+ * graph exists.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -33,8 +34,8 @@ typedef struct HgKeyNumbers
 typedef struct HgGraphPart
 {
 	uint8 encoding; /* HgKeyEncoding */
-	uint8 image;	/* HgKeyImage of HG_KEY_BITS; of a single integer any */
-	uint8 bits;		/* number of the word's bits that it takes; not for a single integer */
+	uint8 image;	/* HgKeyImage, for HG_KEY_BITS; 0 if the key is a single integer */
+	uint8 bits;		/* bits of the word, for HG_KEY_BITS; 0 if the key is a single integer */
 	Oid function;	/* hash function of the values */
 	Oid collation;	/* collation passed to it */
 } HgGraphPart;
@@ -49,10 +50,10 @@ typedef struct HgGraphKey
 /* What a graph of a key has of a table, as things stand. */
 typedef struct HgGraphExtent
 {
-	double share;	  /* valid blocks that it has, as a share of the table's; 0: no graph */
-	double rows;	  /* number of the graph's rows */
-	double changed;	  /* changed blocks that it has rows of */
-	double older;	  /* estimated share of the table that those rows are */
+	double share;	/* valid blocks whose rows it has, divided by the table's blocks; 0: no graph */
+	double rows;	/* number of the graph's rows */
+	double changed; /* changed blocks that it has rows of */
+	double older;	/* estimated share of the table's rows that it still has in changed blocks */
 	bool has_replica; /* devices have it, whole or in partitions */
 	bool copartition; /* devices have all partitions of a co-partitioning */
 } HgGraphExtent;

@@ -8,9 +8,9 @@
  * correct.  A loader makes the next graph version
  *
  *	-	at once, when it has loaded segments, if one in HG_GRAPH_STEP_PART segments is out of step.
- *		Merging the rows of all others takes some half of making a graph of 10 million rows anew
- *		(150 ms of a core against 250).  So a stream of changes of 1 % each costs a fifteenth of
- *		that for each, as ten of them gather;
+ *		Merging the rows of all others takes more than half of the time of making a graph of 10
+ *		million rows anew (150 ms of a core against 250).  Ten changes of 1 % each are merged at
+ *		once, so each of them costs 15 ms, about a sixteenth of making the graph anew;
  *	-	when no slot has changed for HG_GRAPH_REST_MS, however few segments are out of step, if
  *		making graphs takes at most one HG_GRAPH_TIME_PART of a core's time;
  *	-	when a user requests it.
@@ -47,14 +47,21 @@ typedef struct HgGraphBlocks
 	BlockNumber changed;  /* stale blocks of segments that have resident ones */
 } HgGraphBlocks;
 
-/* Counts the blocks of a locked entry; generation is that of the database's chain, or 0. */
+/*
+ * Counts the blocks of a locked entry's table, as seen by a version of one of its graphs.
+ * generation is the current generation of the database's chain.  With 0 (no chain) no block counts
+ * as resident.
+ */
 extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph,
 									 uint64 generation);
 
 /* Finds the device processes that may get replicas.  Returns false if there are none. */
 extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
 
-/* Returns true if a loader has to send any of a graph, which has a version, to a device. */
+/*
+ * Returns true if a loader must send a graph's replica, or a partition of it, to a device.  The
+ * graph must have a version.
+ */
 extern bool hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
 								   const HgReplicaHolders *holders);
 
@@ -62,8 +69,10 @@ extern bool hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirect
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 
 /*
- * Returns the state of a locked entry's graphs together: HG_RESIDENT_QUEUED if one is to be made;
- * HG_RESIDENT_DECLINED, with *reason, if one was declined since; otherwise HG_RESIDENT_READY.
+ * Returns the state of a locked entry's graphs together: HG_RESIDENT_QUEUED if one is to be made
+ * or is being made; HG_RESIDENT_DECLINED, with *reason, if one was declined at or after `since`;
+ * otherwise HG_RESIDENT_READY, with HG_REASON_NONE.  With HG_RESIDENT_QUEUED *reason means
+ * nothing.  Graphs with an evicted or declined column are ignored.
  */
 extern HgResidentState hg_graphs_state(const HgDirectoryEntry *entry, TimestampTz since,
 									   HgResidentReason *reason);

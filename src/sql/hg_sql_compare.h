@@ -17,10 +17,15 @@
 typedef struct HgCompared
 {
 	uint64 rows;	  /* number of rows in valid blocks */
-	uint64 different; /* number of rows that differ, in the cache or in a graph */
+	uint64 different; /* rows that differ: counted once for the cache and once for each graph */
 } HgCompared;
 
-/* Compares all rows that a scan under this snapshot would read from the cache with the heap. */
+/*
+ * Compares the valid blocks of a table with the heap under a snapshot, in all cached columns, and
+ * then with the table's graphs.  different counts rows that differ, or that only one of the two
+ * has.  A row that is wrong in the cache and in two graphs counts three times.  Returns zeros if no
+ * block is valid.
+ */
 extern HgCompared hg_sql_compare_valid(Relation rel, Snapshot snapshot);
 
 #endif /* HG_SQL_COMPARE_H */

@@ -45,7 +45,8 @@ extern Relation hg_sql_relation_open(Oid relation);
 /*
  * Checks that the relation is a table or materialized view whose rows a ctid identifies, has this
  * column, and that the caller may read it.  Raises an error otherwise.  The lock on the relation
- * is kept until the end of the transaction.
+ * is kept until the end of the transaction.  The strings lie in CurrentMemoryContext, except that
+ * column may be the caller's own string.
  */
 extern HgSqlKey hg_sql_key_check(Oid relation, const char *column);
 
@@ -64,12 +65,12 @@ extern char *hg_sql_key_condition(const HgSqlKey *left, const HgSqlKey *right,
 								  const HgKeyClause *clause);
 
 /*
- * Reads a key column as the caller, under the active snapshot.  Rows whose key matches nothing are
- * only counted.  Of the others, the words are stored, and with keep_values the keys themselves.
- * Everything lies in CurrentMemoryContext.
+ * Reads a key column as the caller, under the active snapshot.  Rows with a NULL key are only
+ * counted if the operator is strict: they match nothing.  Of the others, the words are stored, and
+ * with keep_values the keys themselves.  Everything lies in CurrentMemoryContext.
  *
- * Rows and the HashGraph to be built from them are charged to the budget.  Raises an error of
- * class 53 as soon as that is full.
+ * Rows and the HashGraph to be built from them are charged to the budget.  Raises an error with an
+ * SQLSTATE of class 53 (insufficient resources) as soon as that is full.
  */
 extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder,
 							 HgSide which, bool keep_values, HgBudget *budget);
@@ -80,7 +81,10 @@ extern void hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder 
  */
 extern uint64 hg_sql_memory_limit(void);
 
-/* Raises an error of class 53 if a budget with that limit is full. */
+/*
+ * Raises an error with an SQLSTATE of class 53 (insufficient resources) if a budget with that
+ * limit is full.
+ */
 extern void hg_sql_memory_check(const HgBudget *budget);
 
 #endif /* HG_SQL_RELATION_H */

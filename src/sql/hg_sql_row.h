@@ -58,7 +58,10 @@ hg_sql_row_set(HgSqlRow *row, int column, Datum value)
 	row->nulls[column] = false;
 }
 
-/* Removes a column that the installed version of the result type lacks; later columns move up. */
+/*
+ * Removes a column that the installed result type lacks.  Each later column moves down by one.
+ * Remove the last column first.
+ */
 static inline void
 hg_sql_row_leave_out(HgSqlRow *row, int column)
 {

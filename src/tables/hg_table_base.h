@@ -24,10 +24,10 @@
  * bijection of the keys of a width, so that a word identifies its key. Every kind derives its hash
  * functions from the word. Words of 4 bytes stay below 2^32.
  *
- * MARKERS. A slot with a row is empty or deleted if the row is one of two values that no row has
- * (HG_MAX_ROWS is above all rows). A set has no rows: two words mark its slots, and the two keys
- * with these words stand beside the table, in marked[]. No kind sees these words: sources skip
- * them, and hg_table_cpu.c replaces a kind's answer to such a word.
+ * MARKERS. In tables with rows, two row values that no row has (HG_MAX_ROWS and above) mark empty
+ * and deleted slots. In sets, two words mark the slots. If the set contains a key with one of
+ * these words, marked[] records that. hg_table_cpu.c handles these keys, so that no kind sees
+ * them: sources skip them, and a kind's answer to such a word is replaced.
  *
  * KEY WIDTHS. A loop over slots is written once, as an always-inlined function that takes the
  * width. It is called with a constant for each width, so that the compiler makes two versions.
@@ -96,7 +96,8 @@ struct HgTable
 
 /*
  * The calls of a kind. An array of words has at most HG_TABLE_CHUNK entries. If change returns
- * HG_INVALID, nothing has changed; after another failure hg_table_traits says what is left.
+ * HG_INVALID, nothing has changed. After any other failure the table is unchanged or, if
+ * HgTableTraits.in_place says so, can only be closed.
  */
 struct HgTableCalls
 {
@@ -151,7 +152,10 @@ extern void hg_table_free(HgTable *table, void *ptr, uint64_t bytes);
 /* Returns HG_CANCELLED if the host has cancelled the work, else HG_OK. */
 extern HgStatus hg_table_poll(HgTable *table, HgError *error);
 
-/* Fills memory with a byte, and polls. */
+/*
+ * Fills memory with a byte, and polls before each HG_TABLE_CHUNK_BYTES. Returns HG_CANCELLED with
+ * the rest unfilled.
+ */
 extern HgStatus hg_table_fill(HgTable *table, void *ptr, int byte, uint64_t bytes, HgError *error);
 
 /* Adds units of work, and polls after HG_TABLE_CHUNK of them. */

@@ -26,12 +26,12 @@
 typedef struct HgDycuckooSubtable
 {
 	HgTableSlots slots;
-	uint32_t log2; /* the subtable has 2^log2 buckets */
-	uint32_t least_log2;
+	uint32_t log2;		 /* the subtable has 2^log2 buckets */
+	uint32_t least_log2; /* log2 when the table was opened; never halved below it */
 	uint64_t rows;
-	uint64_t flip; /* hash function: (word ^ flip) * factor, from bit 32 on */
+	uint64_t flip; /* the bucket is taken from bits 32 and up of (word ^ flip) * factor */
 	uint64_t factor;
-	/* upper end of the subtable's range among random numbers below 2^32: its share of new pairs */
+	/* A new pair goes to the first subtable whose weight is above a random number below 2^32. */
 	uint64_t weight;
 } HgDycuckooSubtable;
 
@@ -89,8 +89,9 @@ extern HgStatus hg_dycuckoo_alloc(HgTable *table, uint32_t log2, HgTableSlots *s
 extern void hg_dycuckoo_choose_function(HgDycuckoo *dycuckoo, HgDycuckooSubtable *subtable);
 
 /*
- * Recomputes the shares of new pairs, in proportion to n / C(m, 2) for n slots and m pairs. The
- * subtable `without` gets none; HG_DYCUCKOO_NOWHERE excludes no subtable.
+ * Recomputes the weights. A subtable's share of new pairs is proportional to its slots divided by
+ * m (m - 1) / 2, for its m rows. The subtable `without` gets none; HG_DYCUCKOO_NOWHERE excludes no
+ * subtable.
  */
 extern void hg_dycuckoo_choose_weights(HgDycuckoo *dycuckoo, uint64_t without);
 
@@ -106,17 +107,17 @@ extern HgStatus hg_dycuckoo_restart(HgDycuckoo *dycuckoo, const HgDycuckooItem *
 
 /* hg_table_dycuckoo_resize.c */
 
-/* Returns the most rows that so many slots may hold. */
+/* Returns the maximum number of rows for a number of slots (max_filled). */
 extern uint64_t hg_dycuckoo_most_rows(const HgTableSpec *spec, uint64_t slots);
 
 /*
- * Chooses the smallest sizes of subtables that hold so many rows; the first subtables are doubled
+ * Chooses the smallest sizes of subtables that hold rows rows; the first subtables are doubled
  * first. Returns the slots of all subtables.
  */
 extern uint64_t hg_dycuckoo_choose_sizes(const HgTableSpec *spec, uint64_t rows,
 										 uint32_t log2[HG_TABLE_MAX_SUBTABLES]);
 
-/* Replaces empty subtables by empty ones that hold so many rows. */
+/* Gives an empty table subtables with room for rows rows. Keeps the hash functions. */
 extern HgStatus hg_dycuckoo_make(HgTable *table, uint64_t rows, HgError *error);
 
 /* Doubles the smallest subtable. */
@@ -125,12 +126,18 @@ extern HgStatus hg_dycuckoo_double(HgDycuckoo *dycuckoo, HgError *error);
 /* Inserts an item whose word is absent; doubles subtables or restarts where necessary. */
 extern HgStatus hg_dycuckoo_insert(HgDycuckoo *dycuckoo, HgDycuckooItem *item, HgError *error);
 
-/* Halves the largest subtable above its opening size, while the table is below min_filled. */
+/*
+ * Halves the largest subtable that is above its opening size, again and again, until the table
+ * holds at least min_filled or none can be halved.
+ */
 extern HgStatus hg_dycuckoo_hold_least(HgDycuckoo *dycuckoo, HgError *error);
 
 /* hg_table_dycuckoo_find.c */
 
-/* Stores words' subtables and slots, or HG_DYCUCKOO_NOWHERE; count <= HG_TABLE_CHUNK. */
+/*
+ * Stores each word's subtable and slot. slots[i] is HG_DYCUCKOO_NOWHERE for an absent word;
+ * subtables[i] then means nothing. count is at most HG_TABLE_CHUNK.
+ */
 extern void hg_dycuckoo_locate(const HgDycuckoo *dycuckoo, const uint64_t *words, uint32_t count,
 							   uint32_t *subtables, uint64_t *slots);
 

@@ -8,7 +8,7 @@
  *-------------------------------------------------------------------------
  */
 
-/* Returns the first count of 16 lanes. */
+/* Returns a mask of the first count lanes; all 16 if count is larger. */
 HG_TARGET static HG_CPU_FLAT_INLINE __mmask16
 first_lanes(uint32_t count)
 {
@@ -113,7 +113,10 @@ meet_row_avx512(const HgFlatJoin *join, const HgCpuFlatProbe *probe, size_t n,
 							probe->end, n, pairs, kind);
 }
 
-/* 16 outer keys of 4 bytes, or 8 of either width, widened; only those of lanes are compared. */
+/*
+ * 16 outer keys if both sides' keys have 4 bytes, otherwise 8 keys widened to 8 bytes. Only lanes
+ * set in `lanes` are compared.
+ */
 typedef struct Block
 {
 	__m512i keys;
@@ -128,7 +131,7 @@ is_narrow(Kind kind)
 	return kind.outer_width == 4 && kind.inner_width == 4;
 }
 
-/* Counters by lanes of pairs that are only counted, over whole blocks. */
+/* One counter for each lane, over all blocks, if pairs are only counted. */
 typedef struct Sums_avx512
 {
 	__m512i pairs;
@@ -173,7 +176,10 @@ block_compare(Block *block, const HgCpuFlatBin *inner, uint32_t i, Kind kind)
 		block->rows = _mm512_mask_set1_epi32(block->rows, equal, (int) inner->numbers[i]);
 }
 
-/* Writes, or counts, the partners of the rows of a block of which some have several. */
+/*
+ * Slow path of a block in which some outer row has several partners: compares each row of lanes
+ * with the list by itself.
+ */
 HG_TARGET static HG_CPU_FLAT_INLINE size_t
 meet_several_avx512(const HgFlatJoin *join, const HgCpuFlatStretch *stretch, const Cell *cell,
 					uint32_t outer_at, __mmask16 lanes, size_t n, HgCpuFlatPairs *pairs, Kind kind)

@@ -1,8 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_flat_portable.h
- *	  Compares keys with plain instructions, or those of every x86-64: included by
- *	  hg_cpu_flat_compare.c only.
+ *	  Compares keys in plain C, or with SSE2 on x86-64: included by hg_cpu_flat_compare.c only.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,8 +9,8 @@
  */
 
 /*
- * Returns which of 8 keys are equal to a key, as bits. Keys of 4 bytes are compared with its low
- * half, whose sign extension the key must be.
+ * Returns a mask of those of 8 keys that equal a key. With width 4 only the low half of key is
+ * compared. key must then fit in an int32.
  */
 static HG_CPU_FLAT_INLINE uint32_t
 equal_8_portable(const void *keys, uint32_t width, int64_t key)

@@ -30,14 +30,17 @@ typedef struct HgCpuWalk
 	uint64_t left; /* edges still to come */
 } HgCpuWalk;
 
-/* Adds a run to a side. bytes is 0 if the memory is not the job's to free. */
+/*
+ * Adds a run to a side. bytes is the size of the run's memory, which the job then owns. 0 means
+ * shared memory that the job does not free. On failure the run stays the caller's.
+ */
 extern HgStatus hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t bytes,
 							   HgError *error);
 
-/* Returns the edges of a bin in all runs of a side. */
+/* Returns the number of a bin's edges in all runs of a side. */
 extern uint64_t hg_cpu_bin_rows(const HgCpuSide *side, uint32_t bin);
 
-/* Stores the most edges that any bin of a side has. */
+/* Stores the number of edges of the largest bin of a side in *rows. Polls for cancellation. */
 extern HgStatus hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows,
 								   HgError *error);
 
@@ -51,8 +54,8 @@ hg_cpu_scan_init(HgCpuScan *scan, const HgHostSide *side)
 }
 
 /*
- * Returns the number of the next keys, at most max, and 0 at the end. They are neighbours in
- * memory from *keys on, and their rows are numbered from *row on.
+ * Returns how many keys come next, at most max; 0 at the end. The keys are contiguous from *keys.
+ * The first has row number *row, and each next one 1 more.
  */
 static inline uint32_t
 hg_cpu_scan_next(HgCpuScan *scan, uint32_t key_width, uint32_t max, const void **keys,
@@ -80,7 +83,7 @@ hg_cpu_scan_next(HgCpuScan *scan, uint32_t key_width, uint32_t max, const void *
 	return count;
 }
 
-/* Starts a walk over edges from .. from + rows - 1 of a bin, which has as many. */
+/* Starts a walk over rows edges of a bin, beginning with edge from. All of them must exist. */
 static inline void
 hg_cpu_walk_init(HgCpuWalk *walk, const HgCpuSide *side, uint32_t bin, uint64_t from, uint64_t rows)
 {

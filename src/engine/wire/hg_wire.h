@@ -6,10 +6,10 @@
  * FRAMING
  *
  * The two ends share a connected Unix socket of type SOCK_SEQPACKET: a message is received whole
- * or not at all.  Every message is one of five structs of fixed size, in native byte order and
- * layout (both ends come from one build on one machine), and starts with an HgWireHeader.  The
- * receiver checks magic, version, type and length.  A message that fails the check ends the
- * connection; there is no resynchronisation.
+ * or not at all.  Every message is one of five structs in native byte order and layout (both ends
+ * come from one build on one machine), and starts with an HgWireHeader.  All have a fixed size,
+ * except OPEN, which is sent packed.  The receiver checks magic, version, type and length.  A
+ * message that fails the check ends the connection; there is no resynchronisation.
  *
  * HgWireOpening has room for all parameters of a job, 23 kB, nearly all of which is 0.  It is sent
  * as HgWirePacked: what follows the header is divided into blocks, and blocks of zeros are left
@@ -39,8 +39,8 @@
  *	status		cancelled.  HG_DEVICE_FAILED is the last answer: the process is of no more
  *				use and ends.
  *	note		The client: CANCEL stops the running or queued request of a job (which is then
- *				answered with HG_CANCELLED) and fails all later ones.  CLOSE frees the job,
- *				whatever runs for it.  RELEASE frees results in staging.  DROP drops a
+ *				answered with HG_CANCELLED) and fails all later ones.  CLOSE frees the job, even
+ *				while a request of it runs.  RELEASE frees results in staging.  DROP drops a
  *				replica.  Notes are not answered; they carry the sequence number of the last
  *				request.
  *
@@ -50,10 +50,10 @@
  * SEND_ROWS it may go on with another job.  After the OPEN of a job whose keys are not complete it
  * may do other work, but sends no other request on this connection until that is answered.
  *
- * The device process looks for notes behind requests that wait.  A client that stops waiting, for
- * example because its query was cancelled, sends a note and may start another job at once.  It
- * recognises the answer that it did not wait for by its sequence number, and drops it.  A
- * connection can have any number of open jobs; the client numbers them.
+ * While requests wait, the device process also reads the messages after them, to find notes.  A
+ * client that stops waiting, for example because its query was cancelled, sends a note and may
+ * start another job at once.  It recognises the answer that it did not wait for by its sequence
+ * number, and drops it.  A connection can have any number of open jobs; the client numbers them.
  *
  * SHARED JOBS
  *
@@ -73,8 +73,8 @@
  * for all; a cancel affects only its sender.
  *
  * A participant that has appended all of its rows sends END_APPEND, and has no lease after the
- * answer.  A participant that finds no staging free waits for it, whatever else its group has
- * open: the holders of staging free it without waiting for anyone.
+ * answer.  A participant waits for free staging even if its group has other jobs open.  This
+ * cannot deadlock: the holders of staging free it without waiting.
  *
  * TABLES
  *
@@ -105,18 +105,25 @@
  * In answers a job that makes a replica has no rows, and a side that is a graph replica has the
  * rows of the replica, whatever masks and lookups say.
  *
- * These requests are invalid: to name a replica with serial 0, a graph by a column's number, a
- * column without one, or a computed column.  To name columns, lookups or filters of a side that is
- * no graph replica.  To append keys or columns to a side that is one.  To put values beyond the
- * ordinals of a column.  To send a job that makes a replica anything but PUT_EDGES or PUT_VALUES,
- * END_APPEND and BUILD.
+ * These requests are invalid:
+ *
+ * - to name a replica with serial 0, a graph by a column's number, a column without one, or a
+ *   computed column;
+ *
+ * - to name columns, lookups or filters of a side that is no graph replica;
+ *
+ * - to append keys or columns to a side that is a graph replica;
+ *
+ * - to put values beyond the ordinals of a column;
+ *
+ * - to send a job that makes a replica anything but PUT_EDGES or PUT_VALUES, END_APPEND and BUILD.
  *
  * PAGES
  *
  * A side whose OPEN describes pages (engine/hg_pages.h) gets them by APPEND_PAGES, and no keys or
  * columns.  BUILD is answered with HG_BAD_PAGE if a page is damaged; in a shared job all later
- * requests are, too.  Before BUILD, answers count as rows of such a side at most as many as its
- * pages have room for; after BUILD, its rows.
+ * requests are, too.  Before BUILD, the row count of such a side in answers is an upper bound: the
+ * rows that the pages have room for.  After BUILD it is the real number.
  *
  * SHARDS
  *
@@ -129,10 +136,10 @@
  * (engine/hg_peer_window.h).  Both may be answered with HG_INVALID, and the client may go on to
  * another job before SEND_ROWS is answered.  An answer or request whose descriptor is missing does
  * no harm and has no effect: a process without a free descriptor number does not receive it.
- * EXPECT reserves memory for more rows than were expected.  A window is not reserved for, and
- * offered only while there is room.  In answers the job has the rows that it was sent until
- * ARRIVED, and then its share.  A built shard may be idle for longer than other jobs before it is
- * evicted: its client may be reading from the other shards.
+ * EXPECT reserves memory for more rows than were expected.  No memory is reserved for a peer
+ * window.  It is opened only while there is room.  In answers the job has the rows that it was
+ * sent until ARRIVED, and then its share.  A built shard may be idle for longer than other jobs
+ * before it is evicted: its client may be reading from the other shards.
  *
  * THE QUEUE
  *
@@ -180,10 +187,10 @@
  *				of them, not 0 where it is NULL
  *	APPEND_PAGES
  *				pages[count], each of the side's page_size
- *	NEXT		outer[n], inner[n], 32 bits each, and for each requested column, the outer
- *				side's first, values[n] of its width and then nulls[n], a byte each.  n is the
- *				greatest multiple of 8 that there is room for; the first count entries (the
- *				answer's) of each array are set (hg_wire_lay_out_matches)
+ *	NEXT		outer[n], inner[n], 32 bits each, and for each requested column, the outer side's
+ *				first, values[n] of its width and then nulls[n], a byte each.  n is the greatest
+ *				multiple of 8 that fits; the first count entries (the answer's) of each array are
+ *				set (hg_wire_lay_out_matches)
  *	NEXT_GROUPS	records[count] of the last REDUCE, from lease_offset on (hg_reduce.h)
  *	EXPORT		elements first .. first + count - 1 of one array of the graph; the answer's
  *				count may be smaller than requested
@@ -193,11 +200,12 @@
  *	MASK		words[count], 64 bits each, unless they are all 0
  *	TALLY		counts[HG_EXCHANGE_PARTS], 64 bits each
  *	TAKE_ROWS, PUT_ROWS
- *				keys[n], key_width bytes each, numbers[n], 32 bits each, and for each column
- *				of the side values[n] of its width and then nulls[n], a byte each, which are set
- *				if the answer's nulls or the request's columns says so.  n is the greatest
- *				multiple of 8 that results have room for, and in a lease the least one that is
- *				not below count; count entries of each array are set (hg_wire_lay_out_rows)
+ *				keys[n], key_width bytes each, numbers[n], 32 bits each, and for each column of the
+ *				side values[n] of its width and then nulls[n], a byte each.  NULL bytes are set
+ *				only for columns in the answer's nulls (TAKE_ROWS) or the request's columns
+ *				(PUT_ROWS).  n is in results the greatest multiple of 8 that fits, and in a lease
+ *				count rounded up to a multiple of 8.  The first count entries of each array are set
+ *				(hg_wire_lay_out_rows)
  *
  * WHAT IS TRUSTED
  *
@@ -389,7 +397,7 @@ typedef struct HgWireReply
 	HgJobStats stats;		   /* current statistics of the job; zero if there is none */
 	HgGraphStats graph;		   /* DESCRIBE */
 	HgTableMeasure table;	   /* MEASURE */
-	HgPeerWindow window;	   /* OFFER: memory is 0, the descriptor is attached */
+	HgPeerWindow window;	   /* PEER_WINDOW: memory is 0; the descriptor is attached */
 	HgMissingReplicas missing; /* OPEN, with HG_NO_REPLICA: what is missing; else all 0 */
 } HgWireReply;
 
@@ -478,8 +486,8 @@ extern void hg_wire_lay_out_matches(const HgJobSpec *spec, uint32_t columns, uns
 extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
 
 /*
- * Lays out such rows, capacity of them (a multiple of 8), from an address aligned to 8.  Sets all
- * members except count and has_nulls.
+ * Lays out rows in transfer, capacity of them (a multiple of 8), from an address aligned to 8.
+ * Sets all members except count and has_nulls.
  */
 extern void hg_wire_lay_out_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
 								 unsigned char *at, HgExchangeRows *rows);

@@ -42,8 +42,8 @@ typedef struct HgDeviceInfo
 	int32_t runtime_version;
 
 	/*
-	 * "ready": the process uses it.  HG_DEVICE_UNUSED: the process does not use it, and knows
-	 * nothing against it.  Otherwise the reason why it can not be used.
+	 * "ready": the process uses it.  HG_DEVICE_UNUSED: not used, and no reason is known why it
+	 * could not be.  Otherwise the reason why it can not be used.
 	 */
 	char state[32];
 } HgDeviceInfo;
@@ -65,8 +65,8 @@ typedef struct HgDeviceStatus
 	uint32_t jobs_queued;
 	uint32_t unused;		 /* 0 */
 	uint64_t jobs_done;		 /* closed after success */
-	uint64_t jobs_failed;	 /* closed after a failure of their own */
-	uint64_t jobs_cancelled; /* cancelled while open or queued, or left behind */
+	uint64_t jobs_failed;	 /* closed after a failure other than a cancel */
+	uint64_t jobs_cancelled; /* cancelled, or open when their connection ended */
 	uint64_t jobs_evicted;	 /* evicted: idle while others waited for memory */
 	uint64_t staging_bytes;
 	uint64_t staging_leased;
@@ -120,32 +120,36 @@ extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
  */
 extern const HgMissingReplicas *hg_wire_client_missing(const HgWireClient *client);
 
-/* Returns the costs that the device process has measured before READY. */
+/*
+ * Returns the costs from the device process's hello, all 0 before that.  They belong to the
+ * client.
+ */
 extern const HgEngineCosts *hg_wire_client_costs(const HgWireClient *client);
 
 /* Returns the engine whose jobs run over this connection; it lives as long as the client. */
 extern HgEngine *hg_wire_client_engine(HgWireClient *client);
 
 /*
- * The same as the engine's open, without waiting for the answer.  Whether the job is admitted
- * shows in hg_wire_client_try_append, or in the first call that depends on it, which waits.  Until
- * then, and as long as the job is open, no other job may be opened here.
+ * Opens a job as the engine's open does, but does not wait for the answer.
+ * hg_wire_client_is_admitted and hg_wire_client_try_append show whether the job is admitted; other
+ * calls wait for that.  No other job may be opened on this client while this job is open.
  */
 extern HgStatus hg_wire_client_begin(HgWireClient *client, const HgHost *host,
 									 const HgJobSpec *spec, HgJob **job, HgError *error);
 
 /*
- * The same as append (numbered is false; first_row is ignored) or append_rows, without waiting.
- * Sets *taken to the number of keys, from the first one on, for which there was room.
+ * Appends keys as append does (numbered is false; first_row is ignored), or as append_rows does,
+ * without waiting.  Sets *taken to the number of keys sent, the first ones of keys[count].  It is
+ * less than count if no slot was free.
  */
 extern HgStatus hg_wire_client_try_append(HgJob *job, HgSide side, const void *keys, uint64_t count,
 										  bool numbered, uint64_t first_row, uint64_t *taken,
 										  HgError *error);
 
 /*
- * Waits for room for pages of a side that comes as pages, so that they can be written there
- * without another copy.  Sets *to to the room, for *count pages, at least one.  It belongs to the
- * caller until the next call for the job.
+ * Waits until a slot of the lease is free, so that pages can be written there without another
+ * copy.  Sets *to to the slot, and *count to the number of pages that fit, at least 1.  The caller
+ * may write there until its next call for the job.
  */
 extern HgStatus hg_wire_client_page_room(HgJob *job, HgSide side, void **to, uint64_t *count,
 										 HgError *error);
@@ -166,11 +170,13 @@ typedef struct HgRowNumbers
 } HgRowNumbers;
 
 /*
- * Sets which row numbers exist, for all participants of a job whose rows are numbered: matches of
- * other rows then count as invalid.  For a side that is a graph replica these are the rows of the
- * graph, whatever a mask says.  numbers stays in place until the job is closed.  Without this call
- * a row can have any number, in a graph replica any that its shape allows; if rows are not
- * numbered, those that were appended are known.
+ * Sets which row numbers exist on a side, for the rows of all participants together.  A match with
+ * any other number then counts as invalid.  For a graph replica they are all rows of the graph,
+ * masked or not.  numbers stays in place until the job is closed.
+ *
+ * Without this call, numbers are checked only against an upper bound: the replica's shape, the
+ * pages sent, the shard's exchange, or the rows appended.  If the caller numbers the rows, or the
+ * job is shared, the bound is HG_MAX_ROWS, except for a replica or an exchange that has ended.
  */
 extern void hg_wire_client_number(HgJob *job, HgSide side, const HgRowNumbers *numbers);
 
@@ -184,16 +190,16 @@ extern HgStatus hg_wire_client_distrust(HgWireClient *client, HgError *error);
 extern bool hg_wire_client_is_distrusted(const HgWireClient *client);
 
 /*
- * Makes the device process drop a replica, if it has it, once no job uses it.  With a graph go its
- * columns, even if the graph itself is not there.  The result is not reported.  A job that makes
- * the same replica meanwhile, and is built after this has arrived, still makes it.
+ * Makes the device process drop a replica once no job uses it.  Dropping a graph also drops its
+ * columns, even if the graph is already gone.  The result is not reported.  A job that makes the
+ * same replica meanwhile, and is built after this has arrived, still makes it.
  */
 extern void hg_wire_client_drop(HgWireClient *client, const HgReplicaName *name);
 
 /*
- * From now on noted is called when jobs are opened or closed (jobs is negative) here, with the
- * change of their number, and of the expected bytes of their keys and columns.  A job counts while
- * it waits in the queue.
+ * Calls noted(arg, jobs, bytes) whenever a job is opened (jobs 1) or closed (jobs -1) on this
+ * client.  bytes is the change of the expected bytes of keys and columns, or of a new replica.
+ * Queued jobs count.
  */
 extern void hg_wire_client_watch(HgWireClient *client,
 								 void (*noted)(void *arg, int jobs, int64_t bytes), void *arg);

@@ -20,12 +20,13 @@
  * - An answer belongs to the request next in order, and is used only if it is plausible.
  *
  * - A failure of a job (the status and error of any answer, also of an append that nobody waited
- * for) stays in the job, and every later call on it returns it.
+ * for) stays in the job, and every later call on it returns it.  Exception: HG_INVALID as the
+ * answer to a request that the call waits for (hg_wire_job_ask).  It does not harm the job.
  *
  * - A failure of the connection stays in the client, and every later call on any job returns it.
  *
- * - A job's requests BUILD, and MATCH, COUNT or REDUCE, may be sent before the calls that need
- * them: these then wait for the answers.
+ * - A job's BUILD and its MATCH, COUNT or REDUCE may be sent ahead.  The engine's call then only
+ * waits for the answer.
  *
  * - Only hg_wire_client_wait() waits for an answer, and only through host->wait_readable; it polls
  * cancelled() once for each wait.  A request waits for room in the socket, and polls cancelled()
@@ -56,8 +57,8 @@
 typedef struct HgRemoteJob HgRemoteJob;
 
 /*
- * Maximum number of unanswered masks without words, which need no slot: the device process must
- * see a note behind them (hg_server_internal.h).
+ * Maximum number of unanswered masks without words.  It limits requests that use no slot, so that
+ * the device process still reads a note that is sent after them (hg_server_internal.h).
  */
 #define HG_WIRE_MASKS 4
 
@@ -116,8 +117,8 @@ struct HgRemoteJob
 	HgPageSpec pages[2];
 	uint64_t page_rows[2]; /* by HgSide: upper bound, exclusive, of row numbers of the pages sent */
 	uint64_t replica_bytes; /* of the replica that it has made */
-	uint64_t rows[2]; /* by HgSide: rows of its graph replica, or sent so far; for pages an upper
-					   * bound until it is built */
+	uint64_t rows[2]; /* by HgSide: rows of the graph replica, or rows sent so far; for pages an
+					   * upper bound until the job is built, then the real number */
 	bool appended;	  /* some rows were sent */
 	bool numbered;	  /* rows were sent with their numbers */
 	uint64_t edges;	  /* put so far */
@@ -188,7 +189,10 @@ struct HgWireClient
 /* Terminates the texts of a received error, and replaces all but printable ASCII. */
 extern void hg_wire_answer_clean_error(HgError *error);
 
-/* The same for devices; returns false if the list is not valid. */
+/*
+ * Cleans the texts of a received list of devices in the same way.  Returns false if the list is
+ * not valid.
+ */
 extern bool hg_wire_answer_take_devices(HgWireDevices *devices);
 
 /* Returns true if the costs are plausible. */
@@ -202,8 +206,9 @@ extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWi
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
 /*
- * Returns true if these can be the next rows that the job has for another shard: numbers of the
- * join, keys of that shard's parts, and as many as were tallied; none only after all of them.
+ * Checks rows that the device process returned for another shard: their numbers, that their keys
+ * are of that shard's parts, and that they are no more than were tallied.  No rows are valid only
+ * when none are left.  Deducts them from what is left.  Returns false if a check fails.
  */
 extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard,
 									const HgExchangeRows *rows);
@@ -211,13 +216,19 @@ extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shar
 /* Returns true if the counts add up to the rows of a side that the job was sent. */
 extern bool hg_wire_answer_has_tally(const HgRemoteJob *job, HgSide side, const uint64_t *counts);
 
-/* Returns true if these can be the job's next groups, and the last ones cover all matches. */
+/*
+ * Checks the job's next groups, and that the last ones cover all matches.  Deducts them from what
+ * is left.  Returns false if a check fails.
+ */
 extern bool hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records);
 
 /* Makes a client of a connected socket, as hg_wire_client_create does, except for its engine. */
 extern HgWireClient *hg_wire_client_connect(int fd);
 
-/* Returns HG_OK if requests can be sent, or the reason; reads what has arrived, never waits. */
+/*
+ * Reads what has arrived, without waiting.  Returns HG_OK if requests can be sent, else
+ * HG_UNAVAILABLE or HG_CONNECTION_LOST.
+ */
 extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
 /*
@@ -256,38 +267,55 @@ extern void hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job
 /* Returns HG_OK if a call on this job can go to the device process, or the reason. */
 extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 
-/* hg_wire_client_wait, also returning and recording failures of the job. */
+/* As hg_wire_client_wait; also returns a failure of the job, and records a cancel as one. */
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
-/* Sends a request without results in staging; its number is client->sequence then. */
+/*
+ * Sends a request that returns nothing in staging.  Afterwards client->sequence is its sequence
+ * number.
+ */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								 HgError *error);
 
-/* The same with a descriptor, which stays the caller's. */
+/* As hg_wire_job_send, with an attached descriptor, which stays the caller's. */
 extern HgStatus hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 									   int attached, HgError *error);
 
-/* Sends a request and waits for its answer, which is in client->message.reply on HG_OK. */
+/*
+ * Sends a request and waits for its answer, which is in client->message.reply on HG_OK.  width is
+ * that of hg_wire_client_send.  HG_INVALID does not harm the job.
+ */
 extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								uint64_t width, HgError *error);
 
-/* The same for elements of width bytes; *results is valid until the next message. */
+/*
+ * As hg_wire_job_ask, for a request that returns elements of width bytes in staging.  *results
+ * points to them, and is valid until the next message.
+ */
 extern HgStatus hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								  uint64_t width, unsigned char **results, HgError *error);
 
-/* The same for a request with no parameters except these two numbers. */
+/*
+ * As hg_wire_job_ask, for a request whose only parameters are side and mode.  Checks first that
+ * the job is usable.
+ */
 extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
 										uint32_t mode, HgError *error);
 
 /* Waits until the job is admitted: the answer names its lease. */
 extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 
-/* Checks that a side can get more, as an error of the engine would come too late. */
+/*
+ * Returns HG_INVALID if the side does not exist, or the job is built or has ended its appends.
+ * Returns the failure of a job that is not usable.  Checked here because nobody waits for the
+ * answer to an append.
+ */
 extern HgStatus hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error);
 
 /*
- * Begins a request of left items, at most most, in the next slot, once that is free.  Fills in the
- * message, and points *to to where the items go.  The caller sends the message next.
+ * Waits until the next slot is free and prepares a request there.  The request covers min(left,
+ * most) items, stored in message->request.count.  The caller writes them to *to and sends the
+ * message as its next request.
  */
 extern HgStatus hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left,
 								   HgWireMessage *message, unsigned char **to, HgError *error);

@@ -15,15 +15,17 @@
 #include "executor/aggregate/hg_aggregate_groups.h"
 
 /*
- * Advances a group's state by nrows rows.  array holds the values of the argument, none of them
- * NULL, or is NULL if rows are counted.
+ * Advances a group's state by nrows rows, at least 1.  The function must satisfy
+ * hg_function_takes_arrays().  array holds nrows integers of type function->word, none of them
+ * NULL, and stays the caller's.  A count ignores it, and array may then be NULL.
  */
 extern void hg_function_advance_array(const HgFunction *function, int nrows, const void *array,
 									  HgGroup *group);
 
 /*
- * Merges rows that a device has reduced into a group's state.  rows is their number.  item points
- * to the words of the reduced argument (hg_engine.h), or is NULL if rows are counted.
+ * Merges a device's result for one group into the group's state.  item points to the words of the
+ * argument (engine/hg_reduce.h).  For a count without an argument item is NULL, and rows, the
+ * number of reduced rows, is added.
  */
 extern void hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows,
 							  const uint64 *item);

@@ -16,13 +16,13 @@ typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 typedef struct HgAggregateHaving HgAggregateHaving;
 
 /*
- * Prepares to evaluate the plan's HAVING over columns of groups and results, which must be set up;
- * in CurrentMemoryContext.  Returns NULL if there is no HAVING or if it cannot be evaluated over
- * columns.
+ * Prepares HAVING for evaluation over columns; allocates in CurrentMemoryContext.  The state's
+ * groups and results must be set up first.  Returns NULL if there is no HAVING, or if it cannot be
+ * evaluated over columns.
  */
 extern HgAggregateHaving *hg_aggregate_begin_having(HgAggregateState *state);
 
-/* Forgets what is known of groups, because their numbers now belong to other groups. */
+/* Discards the cached outcomes, because group numbers now mean other groups. */
 extern void hg_aggregate_forget_having(HgAggregateHaving *having);
 
 /* Returns true if HAVING is known to be false for a group; otherwise the caller evaluates it. */

@@ -3,9 +3,9 @@
  * hg_aggregate_key.h
  *	  Keys of groups: how values are hashed and compared.
  *
- * Types whose values are equal exactly if their bits or bytes are (text with a deterministic
- * collation among them) are hashed and compared here.  For any other type its own functions are
- * called, with the query's collation, in temporary memory that is reset afterwards.
+ * This file hashes and compares types for which equal values have equal bits or bytes.  Text with
+ * a deterministic collation is one of them.  For any other type its own functions are called, with
+ * the query's collation, in temporary memory that is reset afterwards.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -43,8 +43,10 @@ typedef struct HgGroupKey
 } HgGroupKey;
 
 /*
- * Initializes a key for an equality operator and a collation, except for its column.  Raises an
- * error if the user may not execute the operator's function.
+ * Fills in a key for a hashable equality operator and a collation.  Sets only the collation and
+ * the members of its kind; the caller zeroes the key and sets column.  FmgrInfos allocate in
+ * CurrentMemoryContext.  Raises an error if the user may not execute the operator's function, or
+ * if the operator has no hash function.
  */
 extern void hg_group_key_init(HgGroupKey *key, Oid equality, Oid collation);
 
@@ -86,8 +88,8 @@ hg_group_key_mix_bytes(uint64 hash, const char *bytes, Size length)
 
 /*
  * Returns the bytes by which a value of a key is hashed and compared, and their number in *length.
- * If *fetched is set on return, they lie in temporary and the caller resets it; *fetched is left
- * alone otherwise.
+ * If the value had to be detoasted, sets *fetched; the bytes then lie in temporary, and the caller
+ * resets it.  Otherwise *fetched is unchanged.
  */
 static inline const char *
 hg_group_key_bytes(const HgGroupKey *key, Datum value, MemoryContext temporary, Size *length,
@@ -114,7 +116,10 @@ hg_group_key_bytes(const HgGroupKey *key, Datum value, MemoryContext temporary, 
 	return VARDATA_ANY(varlena);
 }
 
-/* Combines the hash of the keys before with that of a value that is not NULL. */
+/*
+ * Combines hash, the hash of the preceding keys, with a non-NULL value of this key.  May reset
+ * temporary.
+ */
 static inline uint64
 hg_group_key_hash(HgGroupKey *key, uint64 hash, Datum value, MemoryContext temporary)
 {
@@ -142,7 +147,7 @@ hg_group_key_hash(HgGroupKey *key, uint64 hash, Datum value, MemoryContext tempo
 	return hash;
 }
 
-/* Returns true if two values of a key, neither of them NULL, are equal. */
+/* Returns true if two non-NULL values of a key are equal.  May reset temporary. */
 static inline bool
 hg_group_key_equal(HgGroupKey *key, Datum left, Datum right, MemoryContext temporary)
 {

@@ -24,27 +24,34 @@ typedef struct HgCoverShape
 	double pages[2];	 /* by HgSide: blocks whose visibility must be checked to cover it */
 	double edges[2];	 /* by HgSide: rows of the table, which are edges of its graph */
 	bool has_replica[2]; /* by HgSide: a device has a replica of the graph */
-	bool dense;			 /* inner keys are vertices: outer rows can be streamed past any number */
-	bool answered;		 /* a row count, or groups that a device can make, suffice */
-	int columns[2];		 /* by HgSide: columns that are needed of a joined row */
-	double pairs;		 /* number of joined rows */
-	double inner_room;	 /* inner delta rows that fit into work memory; with more it spills */
-	bool spills_apart;	 /* if the join spills, only delta rows go to disk */
+
+	/* Inner keys can be vertices, so outer rows can be streamed past any number of inner rows. */
+	bool dense;
+
+	bool answered;	   /* the parent needs only a row count, or groups that a device can compute */
+	int columns[2];	   /* by HgSide: columns that are needed of a joined row */
+	double pairs;	   /* number of joined rows */
+	double inner_room; /* inner delta rows that fit into work memory; with more it spills */
+	bool spills_apart; /* if the join spills, only delta rows go to disk */
 } HgCoverShape;
 
 /*
  * Returns true if a join can put its delta rows on disk and leave covered rows as they are.
- * together: processes share both sides.
+ * parallel_hash: the processes share both sides.
  */
 extern bool hg_join_spills_apart(JoinType join_type, bool parallel_hash);
 
 /*
- * Returns the number of processes that share the work of workers, counting the leader as core
- * does.
+ * Returns the number of processes among which the work is divided: the workers plus the leader's
+ * share, as PostgreSQL estimates it.  At least 1.
  */
 extern double hg_join_processes(int workers);
 
-/* Returns true if asking a device about the pairs of both sides' covered rows is faster. */
+/*
+ * Returns true if a device should join both sides' covered rows: it is estimated to be faster, or
+ * hg_force is set.  Both sides must be covered and have replicas, and the device's answer must
+ * suffice (answered); otherwise returns false.
+ */
 extern bool hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2]);
 
 /*
@@ -58,7 +65,10 @@ extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);
 /* Returns the nanoseconds that a join takes if the sides in cover[] are covered. */
 extern double hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2]);
 
-/* Sets cover[] to the cheapest choice of sides.  If fixed[side] is set, cover[side] is given. */
+/*
+ * Sets cover[] to the cheapest choice.  For a side with fixed[side], cover[side] is an input and
+ * stays.
+ */
 extern void hg_join_cover_choose(const HgCoverShape *shape, const bool fixed[2], bool cover[2]);
 
 #endif /* HG_JOIN_COVER_COST_H */

@@ -15,14 +15,17 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* Records the codes that a device has in place of a column's values; of is NULL for values. */
+/*
+ * Records what a device has of a column.  `of` describes the codes, or scaled integers, that the
+ * device has for the column; NULL if it has the values themselves.
+ */
 extern void hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
 								  uint32 column, const HgGraphCodes *of);
 
 /*
- * Lets a device compute a column of a side by an expression.  operands describes the expression's
- * columns in the reduction; parts and stride are those of the rows' numbers.  Returns false if
- * there is no program.
+ * Lets a device compute a column of a side by an expression.  operands[side][i] describes column
+ * i.  parts and stride map row numbers to ordinals (engine/hg_replica.h).  Returns false if the
+ * expression cannot be compiled.
  */
 extern bool hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
 									uint32 column, const HgJoinReduction *reduction, int expression,

@@ -33,7 +33,8 @@ extern uint64 hg_join_limit(const HgJoinMemory *memory);
 extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
 
 /*
- * Returns the rows of a side that the plan expects per process (its share of a single reader's).
+ * Returns the rows of a side that the plan expects in each process.  If one process reads the side
+ * for all, they are divided among the processes.
  */
 extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 
@@ -41,12 +42,16 @@ extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 extern double hg_join_planned_bytes(const HgJoinState *state);
 
 /*
- * Returns the bytes that the inner side is expected to take, from the rows in memory and the
- * plan's estimate less covered rows.
+ * Returns the expected bytes of the inner side: the larger of twice the bytes in memory, and the
+ * planned rows without `covered` rows times the planned bytes of a row.
  */
 extern double hg_join_expected_bytes(const HgInput *inner, double covered);
 
-/* Returns how many inner rows fit into a process's memory; no limit if they are all there. */
+/*
+ * Returns how many inner rows one process can hold: half of hg_join_limit(), divided by the
+ * planned bytes of a row.  Returns PG_UINT64_MAX if the child has no more inner rows and none are
+ * on disk.
+ */
 extern double hg_join_inner_room(const HgJoinState *state);
 
 /* A filter may take 1 / HG_FILTER_SHARE of the memory of both inputs. */
