@@ -234,7 +234,7 @@ __launch_bounds__(HG_CUCKOO_LOOK_THREADS)
 }
 
 /*
- * Adds the number of keys first .. end - 1 that are not in the table to told->cursor, and writes
+ * Adds the number of keys first .. end - 1 that are not in the table to totals->cursor, and writes
  * them to keys_out, unless it is NULL.
  */
 template <typename Word, bool ROWS>
@@ -321,7 +321,7 @@ __launch_bounds__(HG_STREAM_THREADS)
  * ------------------------------------------------------------------------ */
 
 /*
- * Copies the keys and rows of slots first .. end - 1, to the next positions by told->cursor; with
+ * Copies the keys and rows of slots first .. end - 1, to the next positions by totals->cursor; with
  * by_row each key to the index that its row says.  rows may be NULL.  inverse is that of
  * key_factor.
  */

@@ -12,9 +12,10 @@
  * the limit has become lower, the next join frees the excess when it begins.  Parallel workers have
  * no pool.
  *
- * WHO ELSE NEEDS IT: the kernel is told that free blocks have no contents to save.  Where memory
- * runs short it takes the pages without writing them anywhere, and only then does their first touch
- * cost anything again.  DISCARD ALL frees the free blocks, and so does an allocation that fails.
+ * PRESSURE FROM OTHERS: MADV_FREE says that free blocks have no contents to save.  Where memory
+ * runs short the kernel takes the pages without writing them anywhere, and only then does their
+ * first touch cost anything again.  DISCARD ALL frees the free blocks, and so does an allocation
+ * that fails.
  *
  * All blocks are of one memory context, "HashGraph blocks" in pg_backend_memory_contexts.  They
  * return to the pool when the context that they were allocated for is reset, as if they were of

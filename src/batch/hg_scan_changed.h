@@ -17,7 +17,7 @@
 
 /*
  * Returns the horizon of a version: rows of its blocks whose xmin precedes it are the version's,
- * and other rows are not.  Returns InvalidTransactionId if ids have advanced too far to tell.
+ * and other rows are not.  Returns InvalidTransactionId if ids have advanced too far to know.
  */
 extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 

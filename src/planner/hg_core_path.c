@@ -37,8 +37,9 @@
 #define HG_HASH_HIDDEN 2.0
 
 /*
- * A side with this many rows or fewer bounds the time of a loop: each outer row takes up to 0.5 us,
- * where hashing takes 0.1.  The loops over small tables of types and kinds stay in core's order.
+ * A side with this many rows or fewer bounds the time of a loop, so that it may stay.  A join that
+ * hashes a small table instead is moved to where rows are expected to be fewest: a query with a
+ * table of 12 types took 2.6 s so, and 0.38 s with core's order.
  */
 #define HG_LOOP_FEW_ROWS 16
 

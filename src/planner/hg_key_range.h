@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_key_range.h
- *	  The range of a join's keys, as far as statistics tell.
+ *	  The range of a join's keys, as far as statistics have it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

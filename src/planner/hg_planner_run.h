@@ -25,7 +25,7 @@ typedef struct HgRunKey
 {
 	uint64 run;
 	const void *made;
-	uint64 word; /* tells apart entries with the same address */
+	uint64 word; /* distinguishes entries with the same address */
 } HgRunKey;
 
 /* Returns the first index to probe in a table of 2^bits entries. */

@@ -107,7 +107,7 @@ extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions,
 extern bool hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
 											const HgReplicaHolders *holders);
 
-/* Records that no device has a partition any more, after devices were told to drop them. */
+/* Records that no device has a partition any more, after devices were asked to drop them. */
 extern void hg_graph_partitions_forget(HgGraphPartitions *partitions);
 
 /* Returns the device memory of all recorded replicas of its partitions, in bytes. */

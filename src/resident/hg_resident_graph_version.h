@@ -189,7 +189,7 @@ extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSe
 /*
  * Has devices drop their whole replicas of a version that is about to be partitioned for the first
  * time, to free memory for its partitions.  Does nothing if joins may still use a whole replica.
- * Otherwise a join that asks a device for one meanwhile is told that it is missing.
+ * Otherwise a join that asks a device for one meanwhile learns that it is missing.
  */
 extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 

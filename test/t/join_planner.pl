@@ -33,6 +33,8 @@ create table fact_c as select i as k, i % 7 as v from generate_series(0, 99999) 
 alter table fact_a add primary key (k);
 alter table fact_b add primary key (k);
 alter table fact_c add primary key (k);
+create table kinds12 as select i as k, 'kind ' || i as name from generate_series(1, 12) i;
+create table kinds20 as select i as k, 'kind ' || i as name from generate_series(1, 20) i;
 create index on big_b (k);
 create index on sorted_a (k);
 create index on sorted_b (k);
@@ -70,6 +72,9 @@ is(joins_of("select sum(f.v), sum(fact_a.v), sum(fact_b.v), sum(fact_c.v) $star"
 is(joins_of("select f.v, f.a, fact_a.v, f.b, fact_b.v, f.c, fact_c.v $star"), $ours, '... whose rows are returned, with columns of facts');
 is(joins_of("select sum(f.v) $star where fact_a.v = 3 and fact_b.v = 3"), $ours, '... of which few rows are left');
 
+# a loop that reads one of its sides for each row of the other is bounded by a table of few rows, however many are thought to be left
+is(joins_of("select count(*) from small_a a join kinds12 s on s.k = a.v where s.name = 'kind 7' and a.k + 0 < 9 and a.v + 0 > 2 and a.v % 3 = 1"), 'Nested Loop', 'a loop over a table of few rows stays');
+is(joins_of("select count(*) from small_a a join kinds20 s on s.k = a.v where s.name = 'kind 7' and a.k + 0 < 9 and a.v + 0 > 2 and a.v % 3 = 1"), 'HashGraphJoin', '... and one over a table of more rows does not');
 unlike(joins_of('select * from small_a join small_b using (k)'), qr/HashGraphJoin/, 'two small tables are core\'s');
 is(joins_of('select * from small_a join small_b using (k)', 'set hashgraph.min_rows = 0; set enable_mergejoin = off; set enable_nestloop = off'),
 	'HashGraphJoin', '... unless asked for');

@@ -122,7 +122,7 @@ typedef struct HgMatcherSpec
 
 	/*
 	 * NULL, or the reduction that a device may apply to the matches, if that takes less time than
-	 * returning them; hg_matcher_reduce() tells. The caller keeps it until the matcher is
+	 * returning them; hg_matcher_reduce() returns which. The caller keeps it until the matcher is
 	 * destroyed.
 	 */
 	const HgReduction *reduction;

@@ -62,7 +62,7 @@ extern uint64 hg_join_lookup_rows(const HgJoinState *state);
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
-/* Records whether the nested loop is chosen; if tells is set, also in the node's record. */
+/* Records whether the nested loop is chosen; if recorded is true, also in the node's record. */
 extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded);
 
 /* Fills the output with the next rows of the nested loop.  Returns false if there are no more. */
