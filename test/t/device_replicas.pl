@@ -155,12 +155,16 @@ foreach my $program (grep { defined } $standin, $device)
 	# both backends use the cache alike, and what it has on the device
 	sql('select hashgraph_stat_reset()');
 	my %did;
-	foreach my $backend ('auto', 'cuda')
-	{
+	my $do = sub {
+		my ($backend) = @_;
+
 		sql("set hashgraph.backend = $backend; select hashgraph_stat_reset()");
-		$did{$backend} = [ map { my $said = sql("explain (analyze, costs off, timing off, summary off) $_->[1]"); $said =~ s/Memory Usage: \d+//g; $said } @counts, @groups, @others ];
-		push @{ $did{$backend} }, sql('select joins, cpu_joins, cuda_joins, fallbacks, errors, outer_rows, inner_rows, matches, rows_out from hashgraph_stat');
-	}
+		my @said = map { my $said = sql("explain (analyze, costs off, timing off, summary off) $_->[1]"); $said =~ s/Memory Usage: \d+//g; $said } @counts, @groups, @others;
+		return [ @said, sql('select joins, cpu_joins, cuda_joins, fallbacks, errors, outer_rows, inner_rows, matches, rows_out from hashgraph_stat') ];
+	};
+
+	# a device may be about to be given what the first of them asked for
+	wait_for(sub { %did = map { $_ => $do->($_) } 'auto', 'cuda'; return join("\n", @{ $did{auto} }) eq join("\n", @{ $did{cuda} }) }, 20);
 	sql('reset hashgraph.backend');
 	is_deeply($did{cuda}, $did{auto}, "$label: backend cuda does what auto does, and counts the same");
 	my $pairs = core_of('select count(*) from a join b using (k)');
