@@ -13,7 +13,7 @@
 #include "miscadmin.h"
 
 #include "backend/device/hg_device_worker.h"
-#include "backend/hg_memory_pool.h"
+#include "backend/hg_memory.h"
 #include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
 #include "executor/hg_executor.h"

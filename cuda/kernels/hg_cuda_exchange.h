@@ -4,7 +4,7 @@
  *	  The exchange of one side's rows between the devices of a sharded job.
  *
  * Each device, a shard, has some of the rows, and gets the rows of a range of bins as a partition
- * of its own (src/engine/hg_exchange_ranges.h).  All shards take the same steps, each in its own
+ * of its own (src/engine/hg_exchange.h).  All shards take the same steps, each in its own
  * thread, and publish their results to the others between the steps:
  *
  *	count	counts the shard's rows of each bin.  The counts of all shards determine the ranges.
@@ -34,7 +34,7 @@
 #ifndef HG_CUDA_EXCHANGE_H
 #define HG_CUDA_EXCHANGE_H
 
-#include "../../src/engine/hg_exchange_ranges.h"
+#include "../../src/engine/hg_exchange.h"
 #include "hg_cuda_partition.h"
 #include "hg_cuda_partition_kernels.h"
 

@@ -35,7 +35,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/hg_counters.h"
-#include "backend/hg_memory_pool.h"
+#include "backend/hg_memory.h"
 #include "backend/hg_stats.h"
 #include "hg_compat.h"
 

@@ -41,7 +41,7 @@
  * mixed word.  The engine sees keys that are spread evenly and map one-to-one to the real keys.
  *
  *	hg_passes.c			the calls of hg_engine.h
- *	hg_passes_partitioned.c		these calls on a partitioned job
+ *	hg_passes_run.c		these calls on a partitioned job
  *	hg_passes_run.c	passes over the parts of a partitioned job
  *	hg_passes_parts.c	loading ranges and splitting parts
  *	hg_host_memory.c	memory, cancel
@@ -52,7 +52,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_passes_partitioned.h"
+#include "hg_passes_run.h"
 #include "hg_host_memory.h"
 #include "hg_replica.h"
 #include "hg_pages.h"

@@ -7,7 +7,10 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "hg_computed.h"
 #include "hg_replica.h"
+#include "hg_replica_side.h"
+#include "hg_row_filter.h"
 
 HgStatus
 hg_replica_check(const HgReplicaShape *shape, HgError *error)
@@ -44,5 +47,165 @@ hg_replica_column_check(const HgReplicaColumnShape *shape, HgError *error)
 							shape->stride);
 	if (hg_replica_ordinals(shape) >= HG_MAX_ROWS)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in a column replica");
+	return HG_OK;
+}
+
+/* ---------------------------------------------------------------------
+ * Checks of sides that are graph replicas, common to all engines
+ * ---------------------------------------------------------------------
+ */
+
+uint32_t
+hg_replica_side_stride(const HgJobSpec *spec, HgSide side)
+{
+	if (spec->nlookups[side] > 0)
+		return spec->lookups[side][0].stride;
+	return spec->ncolumns[side] > 0 ? spec->replica_columns[side][0].shape.stride
+									: hg_row_filter_stride(spec->filters[side], 0);
+}
+
+bool
+hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup)
+{
+	const HgReplicaUse *use =
+		lookup == 0 ? spec->replica[side] : &spec->lookups[side][lookup - 1].found;
+
+	return use->masked != 0 || hg_row_filter_find(spec->filters[side], lookup) != NULL;
+}
+
+/* Checks the shape of a graph of a lookup, and that its rows have ordinals with this stride. */
+static HgStatus
+check_looking(const HgReplicaUse *use, uint32_t stride, HgError *error)
+{
+	/* ordinals are those of a column of any width */
+	const HgReplicaColumnShape ordinals = {.width = 1, .parts = use->shape.parts, .stride = stride};
+	HgStatus status = hg_replica_check(&use->shape, error);
+
+	return status == HG_OK ? hg_replica_column_check(&ordinals, error) : status;
+}
+
+/* Finds parts and stride of the rows that look up with this HgReplicaLookup.from. */
+static void
+find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts, uint32_t *stride)
+{
+	const HgReplicaLookup *parent = from > 0 ? &spec->lookups[side][from - 1] : NULL;
+
+	*parts = parent != NULL ? parent->found.shape.parts : spec->replica[side]->shape.parts;
+	*stride = parent != NULL ? parent->found_stride : hg_replica_side_stride(spec, side);
+}
+
+/* Checks the lookups of a side; each must be by rows of the side or of an earlier lookup. */
+static HgStatus
+check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	if (spec->nlookups[side] > HG_MAX_LOOKUPS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many lookups: %u", spec->nlookups[side]);
+	if (spec->nlookups[side] > 0 && spec->lookups[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "there are no lookups");
+	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	{
+		const HgReplicaLookup *lookup = &spec->lookups[side][i];
+		HgStatus status = check_looking(&lookup->own, lookup->stride, error);
+		uint32_t parts;
+		uint32_t stride;
+
+		if (status == HG_OK)
+			status = check_looking(&lookup->found, lookup->found_stride, error);
+		if (status != HG_OK)
+			return status;
+		if (lookup->from > i)
+			return hg_error_set(error, HG_INVALID, NULL, "a lookup is from none before it");
+		if (lookup->own.masked != 0)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"the graph that a lookup is made with has no mask");
+		find_looking(spec, side, lookup->from, &parts, &stride);
+		if (lookup->own.shape.parts != parts || lookup->stride != stride)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"a lookup is made with a graph of other rows");
+	}
+	return HG_OK;
+}
+
+/* Checks a computed column of a side, as far as it differs from other columns. */
+static HgStatus
+check_computed(const HgJobSpec *spec, HgSide side, uint32_t column, HgError *error)
+{
+	const HgReplicaColumnUse *use = &spec->replica_columns[side][column];
+
+	if (use->program > spec->nprograms[side])
+		return hg_error_set(error, HG_INVALID, NULL, "a column is computed by no program");
+	if (use->lookup != 0 || use->shape.width != HG_COMPUTED_WIDTH)
+		return hg_error_set(error, HG_INVALID, NULL, "a column is not such as are computed");
+	return hg_program_check(&spec->programs[side][use->program - 1], column, error);
+}
+
+/* Checks the columns of a side, of its own rows or of rows that lookups find. */
+static HgStatus
+check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgReplicaColumnUse *columns = spec->replica_columns[side];
+
+	if (spec->ncolumns[side] > 0 && columns == NULL)
+		return hg_error_set(error, HG_INVALID, NULL,
+							"columns of a graph replica are kept beside it");
+	if (spec->nprograms[side] > HG_MAX_PROGRAMS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many programs: %u",
+							spec->nprograms[side]);
+	if (spec->nprograms[side] > 0 && spec->programs[side] == NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "there are no programs");
+	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	{
+		HgStatus status = hg_replica_column_check(&columns[i].shape, error);
+		uint32_t parts;
+		uint32_t stride;
+
+		if (status != HG_OK)
+			return status;
+		if (columns[i].lookup > spec->nlookups[side])
+			return hg_error_set(error, HG_INVALID, NULL, "a column replica is of no lookup");
+		find_looking(spec, side, columns[i].lookup, &parts, &stride);
+		if (columns[i].shape.width != spec->column_width[side][i] ||
+			columns[i].shape.stride != stride || columns[i].shape.parts != parts)
+			return hg_error_set(error, HG_INVALID, NULL,
+								"a column replica is not of its graph's rows");
+		if (columns[i].program > 0)
+			status = check_computed(spec, side, i, error);
+		if (status != HG_OK)
+			return status;
+	}
+	return HG_OK;
+}
+
+HgStatus
+hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	HgStatus status = hg_replica_check(&spec->replica[side]->shape, error);
+
+	if (status == HG_OK)
+		status = check_lookups(spec, side, error);
+	return status == HG_OK ? check_columns(spec, side, error) : status;
+}
+
+static HgStatus
+no_ordinal(HgError *error)
+{
+	return hg_error_set(error, HG_INVALID, NULL,
+						"a row of a graph replica has no place in its columns");
+}
+
+HgStatus
+hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers, HgError *error)
+{
+	const uint32_t stride = hg_replica_side_stride(spec, side);
+
+	return stride > 0 && numbers > stride ? no_ordinal(error) : HG_OK;
+}
+
+HgStatus
+hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup, uint32_t own_numbers,
+								 uint32_t found_numbers, HgError *error)
+{
+	if (own_numbers > lookup->stride || found_numbers > lookup->found_stride)
+		return no_ordinal(error);
 	return HG_OK;
 }

@@ -7,9 +7,190 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <string.h>
+
+#include "hg_replica_side.h"
 #include "hg_row_filter.h"
 
-#include <string.h>
+/* ---------------------------------------------------------------------
+ * Checks of filters of graph replicas' rows, common to all engines
+ * ---------------------------------------------------------------------
+ */
+
+/* Checks all columns: their shape, and that their rows and strides are those of the graph. */
+static HgStatus
+check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgRowFilters *filters = spec->filters[side];
+
+	for (uint32_t i = 0; i < filters->ncolumns; i++)
+	{
+		const HgReplicaColumnUse *use = &filters->columns[i];
+		const HgReplicaUse *graph = spec->replica[side];
+		uint32_t stride = hg_replica_side_stride(spec, side);
+		HgStatus status = hg_replica_column_check(&use->shape, error);
+
+		if (status != HG_OK)
+			return status;
+		if (use->lookup > spec->nlookups[side] || use->program != 0)
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no column replica");
+		if (use->lookup > 0)
+		{
+			graph = &spec->lookups[side][use->lookup - 1].found;
+			stride = spec->lookups[side][use->lookup - 1].found_stride;
+		}
+		if (use->shape.parts != graph->shape.parts || use->shape.stride != stride)
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is not of its graph's rows");
+	}
+	return HG_OK;
+}
+
+/* Returns true if a column has the rows that the filter selects from. */
+static bool
+has_column(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t column)
+{
+	return column < filters->ncolumns && filters->columns[column].lookup == filter->lookup;
+}
+
+/* Returns true if values of a column fit signed integers of 64 bits. */
+static bool
+is_integer(const HgRowFilters *filters, uint32_t column, uint8_t is_signed)
+{
+	return is_signed == 1 ||
+		   (is_signed == 0 && filters->columns[column].shape.width < sizeof(int64_t));
+}
+
+/* Returns true if a number exists and is computed from columns of the filter's rows. */
+static bool
+has_number(const HgRowFilters *filters, const HgRowFilter *filter, uint32_t number)
+{
+	const HgFilterNumber *computed;
+	const HgStep *steps;
+
+	if (number >= filters->nnumbers)
+		return false;
+	computed = &filters->numbers[number];
+	if (computed->first > HG_MAX_FILTER_NUMBER_STEPS ||
+		computed->count > HG_MAX_FILTER_NUMBER_STEPS - computed->first)
+		return false;
+	steps = filters->number_steps + computed->first;
+	if (hg_steps_check(steps, computed->count, filters->ncolumns, NULL) != HG_OK)
+		return false;
+	for (uint32_t i = 0; i < computed->count; i++)
+		if (steps[i].kind == HG_STEP_COLUMN &&
+			(!has_column(filters, filter, steps[i].column) ||
+			 !is_integer(filters, steps[i].column, steps[i].is_signed)))
+			return false;
+	return true;
+}
+
+/* Returns true if an operand, a column or a number, can be compared as a 64-bit integer. */
+static bool
+is_comparable(const HgRowFilters *filters, const HgRowFilter *filter, bool computed,
+			  uint32_t number, uint8_t is_signed)
+{
+	if (computed)
+		return is_signed == 1 && has_number(filters, filter, number);
+	return has_column(filters, filter, number) && is_integer(filters, number, is_signed);
+}
+
+/* Returns true if the ranges of a step exist and ascend. */
+static bool
+has_ranges(const HgRowFilters *filters, const HgFilterStep *step)
+{
+	const HgFilterRange *ranges = filters->ranges + step->first;
+
+	if (step->first > filters->nranges || step->count > filters->nranges - step->first)
+		return false;
+	for (uint32_t i = 0; i < step->count; i++)
+		if (ranges[i].low > ranges[i].high || (i > 0 && ranges[i].low <= ranges[i - 1].high))
+			return false;
+	return true;
+}
+
+/* Checks one step by itself. */
+static HgStatus
+check_step(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilterStep *step,
+		   HgError *error)
+{
+	bool sane = true;
+
+	if (step->kind >= HG_FILTER_KINDS)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of a filter's step: %u",
+							(unsigned) step->kind);
+	if (!hg_filter_looks(step))
+		return HG_OK;
+	if (step->kind == HG_FILTER_IN)
+		sane =
+			step->computed <= HG_FILTER_COMPUTED && step->negated <= 1 && has_ranges(filters, step);
+	else if (step->kind == HG_FILTER_ORDER)
+		sane = step->computed <= (HG_FILTER_COMPUTED | HG_FILTER_OTHER_COMPUTED) &&
+			   step->allowed <= (HG_FILTER_LESS | HG_FILTER_EQUAL | HG_FILTER_GREATER) &&
+			   is_comparable(filters, filter, (step->computed & HG_FILTER_OTHER_COMPUTED) != 0,
+							 step->other, step->is_signed);
+	else
+		sane = step->computed == 0 && has_column(filters, filter, step->column);
+	if (step->kind <= HG_FILTER_ORDER)
+		sane = sane && is_comparable(filters, filter, (step->computed & HG_FILTER_COMPUTED) != 0,
+									 step->column, step->is_signed);
+	return sane ? HG_OK
+				: hg_error_set(error, HG_INVALID, NULL, "a filter compares values with none");
+}
+
+/* Checks one filter, whose steps are given. */
+static HgStatus
+check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFilterStep *steps,
+			 HgError *error)
+{
+	uint32_t sets = 0;
+	bool looks = false;
+
+	for (uint32_t i = 0; i < filter->nsteps; i++)
+	{
+		HgStatus status = check_step(filters, filter, &steps[i], error);
+
+		if (status != HG_OK)
+			return status;
+		if (hg_filter_takes(&steps[i]) > sets)
+			return hg_error_set(error, HG_INVALID, NULL, "a step takes sets that no one left");
+		sets += 1 - hg_filter_takes(&steps[i]);
+		if (sets > HG_MAX_FILTER_SETS)
+			return hg_error_set(error, HG_INVALID, NULL, "steps leave too many sets");
+		looks |= hg_filter_looks(&steps[i]);
+	}
+	/* only its columns tell the ordinals of rows */
+	return sets == 1 && looks ? HG_OK
+							  : hg_error_set(error, HG_INVALID, NULL,
+											 "a filter is to leave one set, by what columns have");
+}
+
+HgStatus
+hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgRowFilters *filters = spec->filters[side];
+	uint32_t nsteps = 0;
+	HgStatus status;
+
+	if (filters == NULL)
+		return HG_OK;
+	if (filters->nfilters > HG_MAX_FILTERS || filters->ncolumns > HG_MAX_FILTER_COLUMNS ||
+		filters->nranges > HG_MAX_FILTER_RANGES || filters->nnumbers > HG_MAX_FILTER_NUMBERS)
+		return hg_error_set(error, HG_INVALID, NULL, "a side has too many filters");
+	status = check_columns(spec, side, error);
+	for (uint32_t i = 0; i < filters->nfilters && status == HG_OK; i++)
+	{
+		const HgRowFilter *filter = &filters->filters[i];
+
+		if (filter->lookup > spec->nlookups[side] ||
+			(i > 0 && filter->lookup <= filters->filters[i - 1].lookup))
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no rows, or the second");
+		if (filter->nsteps > HG_MAX_FILTER_STEPS - nsteps)
+			return hg_error_set(error, HG_INVALID, NULL, "filters have too many steps");
+		status = check_filter(filters, filter, filters->steps + nsteps, error);
+		nsteps += filter->nsteps;
+	}
+	return status;
+}
 
 /* Returns the index of the first step of a side's filter of this number. */
 static uint32_t

@@ -37,6 +37,7 @@
 #define HG_ROW_FILTER_H
 
 #include "hg_computed.h"
+#include "hg_engine.h"
 #include "hg_hash.h"
 #include "hg_replica.h"
 
@@ -219,165 +220,173 @@ extern "C"
 	extern bool hg_filter_test_init(HgFilterTest *test, const HgRowFilters *filters,
 									uint32_t lookup);
 
+	/* ------------------------------------------------------------------------
+	 * Asking, on the host and in kernels
+	 * ------------------------------------------------------------------------ */
+
+	/* Returns the value of a column at an ordinal, widened. */
+	HG_HOST_DEVICE int64_t
+	hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t ordinal)
+	{
+		switch (column->width)
+		{
+			case 1:
+				return is_signed ? ((const int8_t *) column->values)[ordinal]
+								 : ((const uint8_t *) column->values)[ordinal];
+			case 2:
+				return is_signed ? ((const int16_t *) column->values)[ordinal]
+								 : ((const uint16_t *) column->values)[ordinal];
+			case 4:
+				return is_signed ? (int64_t) ((const int32_t *) column->values)[ordinal]
+								 : (int64_t) ((const uint32_t *) column->values)[ordinal];
+			default:
+				return ((const int64_t *) column->values)[ordinal];
+		}
+	}
+
+	/* Returns true if the value of an ordinal is NULL. */
+	HG_HOST_DEVICE bool
+	hg_filter_is_null(const HgFilterColumn *column, uint64_t ordinal)
+	{
+		return column->nulls != NULL && column->nulls[ordinal] != 0;
+	}
+
+	/* Returns true if a value is in one of count ascending ranges; a binary search. */
+	HG_HOST_DEVICE bool
+	hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
+	{
+		uint32_t first = 0;
+
+		if (count == 0)
+			return false;
+		for (uint32_t left = count; left > 1; left -= left / 2)
+			first += ranges[first + left / 2].low <= value ? left / 2 : 0;
+		return value >= ranges[first].low && value <= ranges[first].high;
+	}
+
+	/*
+	 * Returns a number computed for an ordinal; *null is true if it is NULL.  Sets *lost to true if
+	 * it, or a number on the way to it, overflows.
+	 */
+	HG_HOST_DEVICE int64_t
+	hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t ordinal, bool *null,
+					 bool *lost)
+	{
+		const uint32_t first = test->numbers[number].first;
+		const uint32_t end = first + test->numbers[number].count;
+		int64_t below[HG_MAX_STEP_NUMBERS];
+		int64_t top = 0;	/* the last number, top of the stack */
+		uint32_t nulls = 0; /* a bit for each number on the stack that is NULL, the top's lowest */
+		uint32_t numbers = 0;
+
+		for (uint32_t s = first; s < end; s++)
+		{
+			const HgStep *step = &test->number_steps[s];
+			bool fits = true;
+
+			if (step->kind <= HG_STEP_CONSTANT)
+			{
+				below[numbers++] = top;
+				nulls <<= 1;
+				top = step->constant;
+				if (step->kind == HG_STEP_COLUMN)
+				{
+					top = hg_filter_value(&test->columns[step->column], step->is_signed, ordinal);
+					nulls |= hg_filter_is_null(&test->columns[step->column], ordinal);
+				}
+			}
+			else if (step->kind >= HG_STEP_ADD)
+			{
+				top = hg_step_two(step, below[--numbers], top, &fits);
+				nulls = nulls >> 1 | (nulls & 1);
+			}
+			else
+				top = hg_step_one(step, top, &fits);
+			*lost |= (nulls & 1) == 0 && !(fits && hg_step_fits(top, step->bits));
+		}
+		*null = (nulls & 1) != 0;
+		return top;
+	}
+
+	/* Returns an operand of a step: the value of a column, or a computed number. */
+	HG_HOST_DEVICE int64_t
+	hg_filter_operand(const HgFilterTest *test, bool computed, uint8_t number, uint8_t is_signed,
+					  uint64_t ordinal, bool *null, bool *lost)
+	{
+		if (computed)
+			return hg_filter_number(test, number, ordinal, null, lost);
+		*null = hg_filter_is_null(&test->columns[number], ordinal);
+		return *null ? 0 : hg_filter_value(&test->columns[number], is_signed, ordinal);
+	}
+
+	/*
+	 * Returns true if the row of an ordinal is in the set of a step that reads columns.  computes:
+	 * some step of the filter computes numbers.
+	 */
+	HG_HOST_DEVICE bool
+	hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes,
+				   uint64_t ordinal, bool *lost)
+	{
+		bool null;
+		bool other_null;
+		int64_t value;
+		int64_t than;
+
+		if (step->kind >= HG_FILTER_IS_NULL)
+			return hg_filter_is_null(&test->columns[step->column], ordinal) ==
+				   (step->kind == HG_FILTER_IS_NULL);
+		value = hg_filter_operand(test, computes && (step->computed & HG_FILTER_COMPUTED) != 0,
+								  step->column, step->is_signed, ordinal, &null, lost);
+		if (step->kind == HG_FILTER_IN)
+			return !null && hg_filter_is_in(test->ranges + step->first, step->count, value) !=
+								(step->negated != 0);
+		than = hg_filter_operand(test, computes && (step->computed & HG_FILTER_OTHER_COMPUTED) != 0,
+								 step->other, step->is_signed, ordinal, &other_null, lost);
+		return !null && !other_null &&
+			   (step->allowed & (value < than	 ? HG_FILTER_LESS
+								 : value == than ? HG_FILTER_EQUAL
+												 : HG_FILTER_GREATER)) != 0;
+	}
+
+	/*
+	 * Returns true if the row of an ordinal counts, by a filter that has passed
+	 * hg_row_filters_check. The stack of sets is the bits of a word.  computes is
+	 * hg_filter_computes().  Sets *lost to true if a number overflows; the result is then
+	 * undefined.
+	 */
+	HG_HOST_DEVICE bool
+	hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t ordinal, bool *lost)
+	{
+		uint32_t sets = 0;
+
+		for (uint32_t s = 0; s < test->nsteps; s++)
+		{
+			const HgFilterStep *step = &test->steps[s];
+
+			if (step->kind == HG_FILTER_NOT)
+				sets ^= 1;
+			else if (step->kind == HG_FILTER_AND)
+				sets = sets >> 1 & (sets | ~UINT32_C(1));
+			else if (step->kind == HG_FILTER_OR)
+				sets = sets >> 1 | (sets & 1);
+			else if (step->kind <= HG_FILTER_ALL)
+				sets = sets << 1 | step->kind;
+			else if (step->kind != HG_FILTER_REQUIRED)
+				sets = sets << 1 | hg_filter_look(test, step, computes, ordinal, lost);
+			else if ((sets & 1) == 0)
+				return false;
+		}
+		return (sets & 1) != 0;
+	}
+
+	/*
+	 * Checks the filters, which may be NULL, of a side that is a graph replica, whose lookups have
+	 * been checked.  Returns HG_OK, or HG_INVALID with an explanation.
+	 */
+	extern HgStatus hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error);
+
 #ifdef __cplusplus
 }
 #endif
-
-/* ------------------------------------------------------------------------
- * Asking, on the host and in kernels
- * ------------------------------------------------------------------------ */
-
-/* Returns the value of a column at an ordinal, widened. */
-HG_HOST_DEVICE int64_t
-hg_filter_value(const HgFilterColumn *column, uint8_t is_signed, uint64_t ordinal)
-{
-	switch (column->width)
-	{
-		case 1:
-			return is_signed ? ((const int8_t *) column->values)[ordinal]
-							 : ((const uint8_t *) column->values)[ordinal];
-		case 2:
-			return is_signed ? ((const int16_t *) column->values)[ordinal]
-							 : ((const uint16_t *) column->values)[ordinal];
-		case 4:
-			return is_signed ? (int64_t) ((const int32_t *) column->values)[ordinal]
-							 : (int64_t) ((const uint32_t *) column->values)[ordinal];
-		default:
-			return ((const int64_t *) column->values)[ordinal];
-	}
-}
-
-/* Returns true if the value of an ordinal is NULL. */
-HG_HOST_DEVICE bool
-hg_filter_is_null(const HgFilterColumn *column, uint64_t ordinal)
-{
-	return column->nulls != NULL && column->nulls[ordinal] != 0;
-}
-
-/* Returns true if a value is in one of count ascending ranges; a binary search. */
-HG_HOST_DEVICE bool
-hg_filter_is_in(const HgFilterRange *ranges, uint32_t count, int64_t value)
-{
-	uint32_t first = 0;
-
-	if (count == 0)
-		return false;
-	for (uint32_t left = count; left > 1; left -= left / 2)
-		first += ranges[first + left / 2].low <= value ? left / 2 : 0;
-	return value >= ranges[first].low && value <= ranges[first].high;
-}
-
-/*
- * Returns a number computed for an ordinal; *null is true if it is NULL.  Sets *lost to true if
- * it, or a number on the way to it, overflows.
- */
-HG_HOST_DEVICE int64_t
-hg_filter_number(const HgFilterTest *test, uint8_t number, uint64_t ordinal, bool *null, bool *lost)
-{
-	const uint32_t first = test->numbers[number].first;
-	const uint32_t end = first + test->numbers[number].count;
-	int64_t below[HG_MAX_STEP_NUMBERS];
-	int64_t top = 0;	/* the last number, top of the stack */
-	uint32_t nulls = 0; /* a bit for each number on the stack that is NULL, the top's lowest */
-	uint32_t numbers = 0;
-
-	for (uint32_t s = first; s < end; s++)
-	{
-		const HgStep *step = &test->number_steps[s];
-		bool fits = true;
-
-		if (step->kind <= HG_STEP_CONSTANT)
-		{
-			below[numbers++] = top;
-			nulls <<= 1;
-			top = step->constant;
-			if (step->kind == HG_STEP_COLUMN)
-			{
-				top = hg_filter_value(&test->columns[step->column], step->is_signed, ordinal);
-				nulls |= hg_filter_is_null(&test->columns[step->column], ordinal);
-			}
-		}
-		else if (step->kind >= HG_STEP_ADD)
-		{
-			top = hg_step_two(step, below[--numbers], top, &fits);
-			nulls = nulls >> 1 | (nulls & 1);
-		}
-		else
-			top = hg_step_one(step, top, &fits);
-		*lost |= (nulls & 1) == 0 && !(fits && hg_step_fits(top, step->bits));
-	}
-	*null = (nulls & 1) != 0;
-	return top;
-}
-
-/* Returns an operand of a step: the value of a column, or a computed number. */
-HG_HOST_DEVICE int64_t
-hg_filter_operand(const HgFilterTest *test, bool computed, uint8_t number, uint8_t is_signed,
-				  uint64_t ordinal, bool *null, bool *lost)
-{
-	if (computed)
-		return hg_filter_number(test, number, ordinal, null, lost);
-	*null = hg_filter_is_null(&test->columns[number], ordinal);
-	return *null ? 0 : hg_filter_value(&test->columns[number], is_signed, ordinal);
-}
-
-/*
- * Returns true if the row of an ordinal is in the set of a step that reads columns.  computes:
- * some step of the filter computes numbers.
- */
-HG_HOST_DEVICE bool
-hg_filter_look(const HgFilterTest *test, const HgFilterStep *step, bool computes, uint64_t ordinal,
-			   bool *lost)
-{
-	bool null;
-	bool other_null;
-	int64_t value;
-	int64_t than;
-
-	if (step->kind >= HG_FILTER_IS_NULL)
-		return hg_filter_is_null(&test->columns[step->column], ordinal) ==
-			   (step->kind == HG_FILTER_IS_NULL);
-	value = hg_filter_operand(test, computes && (step->computed & HG_FILTER_COMPUTED) != 0,
-							  step->column, step->is_signed, ordinal, &null, lost);
-	if (step->kind == HG_FILTER_IN)
-		return !null && hg_filter_is_in(test->ranges + step->first, step->count, value) !=
-							(step->negated != 0);
-	than = hg_filter_operand(test, computes && (step->computed & HG_FILTER_OTHER_COMPUTED) != 0,
-							 step->other, step->is_signed, ordinal, &other_null, lost);
-	return !null && !other_null &&
-		   (step->allowed & (value < than	 ? HG_FILTER_LESS
-							 : value == than ? HG_FILTER_EQUAL
-											 : HG_FILTER_GREATER)) != 0;
-}
-
-/*
- * Returns true if the row of an ordinal counts, by a filter that has passed hg_row_filters_check.
- * The stack of sets is the bits of a word.  computes is hg_filter_computes().  Sets *lost to true
- * if a number overflows; the result is then undefined.
- */
-HG_HOST_DEVICE bool
-hg_filter_holds(const HgFilterTest *test, bool computes, uint64_t ordinal, bool *lost)
-{
-	uint32_t sets = 0;
-
-	for (uint32_t s = 0; s < test->nsteps; s++)
-	{
-		const HgFilterStep *step = &test->steps[s];
-
-		if (step->kind == HG_FILTER_NOT)
-			sets ^= 1;
-		else if (step->kind == HG_FILTER_AND)
-			sets = sets >> 1 & (sets | ~UINT32_C(1));
-		else if (step->kind == HG_FILTER_OR)
-			sets = sets >> 1 | (sets & 1);
-		else if (step->kind <= HG_FILTER_ALL)
-			sets = sets << 1 | step->kind;
-		else if (step->kind != HG_FILTER_REQUIRED)
-			sets = sets << 1 | hg_filter_look(test, step, computes, ordinal, lost);
-		else if ((sets & 1) == 0)
-			return false;
-	}
-	return (sets & 1) != 0;
-}
 
 #endif /* HG_ROW_FILTER_H */

@@ -43,7 +43,7 @@
 #include "hg_replica.h"
 #include "hg_replica_side.h"
 #include "hg_pages.h"
-#include "hg_row_filter_check.h"
+#include "hg_row_filter.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
  *	  A sharded job, which runs on several engines: declarations shared by its files.
  *
  *	hg_sharded.c			the calls of hg_engine.h
- *	hg_sharded_shards.c		opening shards, and shares
+ *	hg_sharded.c		opening shards, and shares
  *	hg_sharded_exchange.c	moves rows to the shards that join them
  *	hg_sharded_groups.c		merges groups of several shards
  *	hg_sharded_partitions.c	graph replicas of which each shard has a partition
@@ -18,7 +18,7 @@
 #ifndef HG_SHARDED_JOB_H
 #define HG_SHARDED_JOB_H
 
-#include "hg_exchange_ranges.h"
+#include "hg_exchange.h"
 #include "hg_replica.h"
 #include "hg_sharded.h"
 #include "hg_wrapped_job.h"
@@ -108,7 +108,7 @@ typedef struct HgShardedJob
 } HgShardedJob;
 
 /*
- * hg_sharded_shards.c
+ * hg_sharded.c
  *
  * Opens all shards.  On failure the caller closes those that were opened, which are in the job.
  */

@@ -16,12 +16,303 @@
 
 #include "access/tupmacs.h"
 #include "catalog/pg_type.h"
+#include "common/hashfn.h"
+#include "port/pg_bitutils.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_batch.h"
 #include "batch/hg_numeric_scaled.h"
+#include "batch/hg_value_order.h"
 #include "batch/hg_values.h"
 #include "loader/hg_loader_column.h"
-#include "loader/hg_loader_dictionary.h"
+
+/* ---------------------------------------------------------------------
+ * Computes the least and the greatest value of a segment's column
+ * ---------------------------------------------------------------------
+ */
+
+/* Extends bounds by the integers of n rows from first on. */
+static void
+hg_bounds_extend(HgSegmentBounds *bounds, const int64 *integers, const uint64 *valid, uint32 first,
+				 int n)
+{
+	int64 least = bounds->least;
+	int64 greatest = bounds->greatest;
+
+	for (int i = 0; i < n; i++)
+	{
+		uint32 row = first + i;
+
+		/* NULL rows have a value of zeroes */
+		if (valid != NULL && (valid[row / 64] >> (row % 64) & 1) == 0)
+			continue;
+		bounds->all_nulls = false;
+		least = Min(least, integers[i]);
+		greatest = Max(greatest, integers[i]);
+	}
+	bounds->least = least;
+	bounds->greatest = greatest;
+}
+
+/* Computes the integers that n rows compare as, or their scaled integers. */
+static void
+hg_bounds_integers(const HgSegmentColumnData *column, HgValueOrder order, uint32 first, int n,
+				   int64 *integers)
+{
+	const char *values = column->parts[HG_PART_VALUES].array;
+	Datum datums[HG_BATCH_ROWS];
+
+	if (column->form.encoding == HG_ENCODING_SCALED)
+	{
+		for (int i = 0; i < n; i++)
+			integers[i] = hg_segment_integer(column->form.width, values, first + i);
+		return;
+	}
+	hg_values_load(column->form.width, values + (Size) first * column->form.width, n, datums);
+	hg_order_integers(order, column->form.width, datums, n, integers);
+}
+
+HgSegmentBounds
+hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows)
+{
+	const uint64 *valid = column->parts[HG_PART_VALID].array;
+	HgValueOrder order = hg_value_order(column->column.type);
+	HgSegmentBounds bounds = {.known = column->form.encoding == HG_ENCODING_SCALED ||
+									   (column->column.by_value && hg_order_is_integer(order)),
+							  .all_nulls = true,
+							  .least = PG_INT64_MAX,
+							  .greatest = PG_INT64_MIN};
+
+	if (!bounds.known)
+	{
+		for (uint32 row = 0; bounds.all_nulls && row < nrows; row++)
+			bounds.all_nulls = valid != NULL && !hg_segment_bit(valid, row);
+		return bounds;
+	}
+	for (uint32 first = 0; first < nrows; first += HG_BATCH_ROWS)
+	{
+		int n = (int) Min(nrows - first, HG_BATCH_ROWS);
+		int64 integers[HG_BATCH_ROWS];
+
+		hg_bounds_integers(column, order, first, n, integers);
+		hg_bounds_extend(&bounds, integers, valid, first, n);
+	}
+	return bounds;
+}
+
+/* ---------------------------------------------------------------------
+ * A set of distinct values, with a code for each
+ *
+ * A hash table with open addressing finds codes by the bytes of values.
+ * ---------------------------------------------------------------------
+ */
+
+HgCodes *
+hg_codes_create(int length, int alignby, uint32 most)
+{
+	HgCodes *codes = palloc(sizeof(HgCodes));
+	uint32 nslots = pg_nextpower2_32(2 * most);
+
+	*codes = (HgCodes){.length = length, .alignby = alignby, .most = most, .mask = nslots - 1};
+	codes->values = palloc(most * sizeof(char *));
+	codes->hashes = palloc(most * sizeof(uint32));
+	codes->slots = palloc(nslots * sizeof(uint32));
+	memset(codes->slots, 0xff, nslots * sizeof(uint32));
+	return codes;
+}
+
+/* Returns where a value begins that is laid out after values that end at end. */
+static Size
+hg_codes_start(const HgCodes *codes, const char *value, Size end)
+{
+	if (codes->length == -1 && VARATT_IS_SHORT(value))
+		return end;
+	return TYPEALIGN(codes->alignby, end);
+}
+
+uint32
+hg_codes_find(HgCodes *codes, const char *value)
+{
+	Size size = hg_segment_value_bytes(codes->length, value);
+	uint32 hash = hash_bytes((const unsigned char *) value, (int) size);
+	uint32 slot = hash & codes->mask;
+	uint32 code;
+
+	/* a value begins with its length, so comparing lengths reads no byte beyond it */
+	for (; (code = codes->slots[slot]) != HG_NO_CODE; slot = (slot + 1) & codes->mask)
+		if (codes->hashes[code] == hash &&
+			hg_segment_value_bytes(codes->length, codes->values[code]) == size &&
+			memcmp(codes->values[code], value, size) == 0)
+			return code;
+	if (codes->ncodes == codes->most)
+		return HG_NO_CODE;
+	code = codes->ncodes++;
+	codes->values[code] = value;
+	codes->hashes[code] = hash;
+	codes->slots[slot] = code;
+	codes->nbytes = hg_codes_start(codes, value, codes->nbytes) + size;
+	return code;
+}
+
+uint32
+hg_codes_fill(const HgCodes *codes, uint32 *starts, char *bytes)
+{
+	uint32 widest = 0;
+	Size end = 0;
+
+	for (uint32 code = 0; code < codes->ncodes; code++)
+	{
+		const char *value = codes->values[code];
+		Size size = hg_segment_value_bytes(codes->length, value);
+		Size start = hg_codes_start(codes, value, end);
+
+		starts[code] = (uint32) start;
+		memcpy(bytes + start, value, size);
+		widest = Max(widest, (uint32) size);
+		end = start + size;
+	}
+	return widest;
+}
+
+/* ---------------------------------------------------------------------
+ * Makes a dictionary of the packed values of a segment's column
+ *
+ * A sample of the rows is tried first, as most columns without a dictionary have far too many
+ * values.
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Rows of the sample, and repeated values that make a dictionary likely.  If as many values as a
+ * dictionary may have are equally frequent, some 30 of the sample's values are repeated.
+ */
+#define HG_SAMPLE_ROWS 2048
+#define HG_SAMPLE_REPEATED 8
+
+/* State of encoding a column's rows. */
+typedef struct HgEncoding
+{
+	const HgSegmentArray *packed;
+	HgCodes *codes;
+	uint32 missing; /* code of missing rows, or HG_NO_CODE */
+} HgEncoding;
+
+static HgEncoding
+hg_encoding_begin(const HgSegmentArray *packed, uint32 most)
+{
+	return (HgEncoding){.packed = packed,
+						.codes = hg_codes_create(packed->length, packed->alignby, most),
+						.missing = HG_NO_CODE};
+}
+
+/* Returns the code of a row.  The value of missing rows, which is large, is looked up once. */
+static uint32
+hg_encoding_row(HgEncoding *encoding, uint32 row, const char *value)
+{
+	if (!hg_segment_is_missing(encoding->packed, row))
+		return hg_codes_find(encoding->codes, value);
+	if (encoding->missing == HG_NO_CODE)
+		encoding->missing = hg_codes_find(encoding->codes, value);
+	return encoding->missing;
+}
+
+/* Returns true if a dictionary seems possible. */
+static bool
+hg_dictionary_is_likely(const HgSegmentArray *packed, uint32 nrows)
+{
+	HgEncoding encoding;
+	int seen = 0;
+
+	if (nrows <= 2 * HG_SAMPLE_ROWS)
+		return true;
+	encoding = hg_encoding_begin(packed, HG_SAMPLE_ROWS);
+	for (uint32 i = 0; i < HG_SAMPLE_ROWS; i++)
+	{
+		uint32 row = (uint32) ((uint64) i * nrows / HG_SAMPLE_ROWS);
+
+		if (hg_segment_is_null(packed, row))
+			continue;
+		seen++;
+		hg_encoding_row(&encoding, row, hg_segment_value(packed, row));
+	}
+	/* few values among many NULLs say nothing */
+	return seen < HG_SAMPLE_ROWS / 4 || seen - (int) encoding.codes->ncodes >= HG_SAMPLE_REPEATED;
+}
+
+/* Finds the codes of all rows; false if there are too many, or they use more than limit bytes. */
+static bool
+hg_dictionary_encode(HgEncoding *encoding, uint32 nrows, Size limit, uint16 *of_rows)
+{
+	const HgSegmentArray *packed = encoding->packed;
+	const char *pointer = NULL;
+
+	for (uint32 row = 0; row < nrows; row++)
+	{
+		const char *value = NULL;
+		uint32 code = 0;
+
+		if (row % HG_GROUP_ROWS == 0)
+			pointer = hg_segment_group(packed, row);
+		if (hg_segment_is_missing(packed, row))
+			value = packed->bytes + packed->form.missing_at;
+		else if (!hg_segment_is_null(packed, row))
+		{
+			value = hg_segment_align(packed->length, packed->alignby, pointer);
+			pointer = value + hg_segment_value_bytes(packed->length, value);
+		}
+		if (value != NULL)
+			code = hg_encoding_row(encoding, row, value);
+		if (code == HG_NO_CODE || encoding->codes->nbytes > limit)
+			return false;
+		of_rows[row] = (uint16) code;
+	}
+	return true;
+}
+
+bool
+hg_dictionary_make(MemoryContext context, const HgSegmentArray *packed, uint32 nrows, Size limit,
+				   HgLoaderDictionary *dictionary)
+{
+	MemoryContext work =
+		AllocSetContextCreate(context, "hashgraph dictionary", ALLOCSET_DEFAULT_SIZES);
+	MemoryContext before = MemoryContextSwitchTo(work);
+	HgCodes *codes = NULL;
+	uint16 *of_rows;
+	bool made = false;
+
+	if (nrows > 0 && hg_dictionary_is_likely(packed, nrows))
+	{
+		HgEncoding encoding = hg_encoding_begin(packed, Min(nrows, HG_MOST_CODES));
+
+		codes = encoding.codes;
+		of_rows = palloc(nrows * sizeof(uint16));
+		made = hg_dictionary_encode(&encoding, nrows, limit, of_rows) && codes->ncodes > 0;
+	}
+	MemoryContextSwitchTo(before);
+	if (made)
+	{
+		dictionary->ncodes = codes->ncodes;
+		dictionary->width = codes->ncodes <= 256 ? 1 : 2;
+		made = codes->nbytes + codes->ncodes * sizeof(uint32) + (Size) nrows * dictionary->width <
+			   limit;
+	}
+	if (made)
+	{
+		dictionary->starts = MemoryContextAlloc(context, codes->ncodes * sizeof(uint32));
+		dictionary->nbytes = codes->nbytes;
+		dictionary->bytes = MemoryContextAllocHuge(context, codes->nbytes);
+		memset(dictionary->bytes, 0, codes->nbytes);
+		dictionary->widest = hg_codes_fill(codes, dictionary->starts, dictionary->bytes);
+		dictionary->codes = MemoryContextAlloc(context, (Size) nrows * dictionary->width);
+		if (dictionary->width == 2)
+			memcpy(dictionary->codes, of_rows, (Size) nrows * sizeof(uint16));
+		else
+			for (uint32 row = 0; row < nrows; row++)
+				((uint8 *) dictionary->codes)[row] = (uint8) of_rows[row];
+	}
+	MemoryContextDelete(work);
+	return made;
+}
 
 /* Initial room for packed values, in bytes. */
 #define HG_PACKED_ROOM ((Size) 64 * 1024)
@@ -300,7 +591,7 @@ hg_encoded_column_try_dictionary(HgEncodedColumn *column, uint32 nrows, HgSegmen
 	HgSegmentArray packed = hg_encoded_column_packed(column, data);
 	Size taken = data->parts[HG_PART_STARTS].bytes + data->parts[HG_PART_MISSING].bytes +
 				 data->parts[HG_PART_BYTES].bytes;
-	HgDictionary dictionary;
+	HgLoaderDictionary dictionary;
 
 	if (!hg_dictionary_make(column->context, &packed, nrows, taken, &dictionary))
 		return;

@@ -14,7 +14,68 @@
 
 #include "hg_compat.h"
 
+#include "resident/hg_resident_array.h"
 #include "resident/hg_resident_version.h"
+
+/*
+ * Returns the bounds of a column of nrows rows.  Values that neither compare as integers nor are
+ * scaled integers have no bounds: the result only says whether all are NULL.
+ */
+extern HgSegmentBounds hg_bounds_create(const HgSegmentColumnData *column, uint32 nrows);
+
+/*
+ * A set of distinct values, with the codes 0, 1, 2, ... in the order in which the values were first
+ * added.
+ *
+ * Values are compared by their stored bytes, not by their type's equality.  One value may have
+ * several codes, if it is compressed in one row and not in another.
+ */
+
+#define HG_NO_CODE PG_UINT32_MAX
+
+typedef struct HgCodes
+{
+	int length;	 /* attlen of the type: a width, or -1 */
+	int alignby; /* alignment of the type, in bytes */
+	uint32 most; /* maximum number of codes */
+	uint32 ncodes;
+	const char **values; /* [most] the caller's values, which must stay valid as long as the set */
+	uint32 *hashes;		 /* [most] */
+	uint32 mask;
+	uint32 *slots; /* [mask + 1] codes, or HG_NO_CODE */
+	Size nbytes;   /* bytes of all values laid out one after the other, alignment included */
+} HgCodes;
+
+/* Creates an empty set in CurrentMemoryContext. */
+extern HgCodes *hg_codes_create(int length, int alignby, uint32 most);
+
+/* Returns the code of a value, which is added if it is new; HG_NO_CODE if the set is full. */
+extern uint32 hg_codes_find(HgCodes *codes, const char *value);
+
+/*
+ * Lays the values out in bytes[nbytes], which must be zeroes, and their offsets in starts[ncodes].
+ * Returns the bytes of the widest value.
+ */
+extern uint32 hg_codes_fill(const HgCodes *codes, uint32 *starts, char *bytes);
+
+/* The distinct values of a segment's column; a value's code is its position. */
+typedef struct HgLoaderDictionary
+{
+	uint32 ncodes;
+	uint32 widest;	/* bytes of the widest value */
+	int width;		/* bytes of a code: 1 or 2 */
+	void *codes;	/* [rows x width]; 0 for NULL */
+	uint32 *starts; /* [ncodes] offsets in bytes */
+	char *bytes;	/* [nbytes] */
+	Size nbytes;
+} HgLoaderDictionary;
+
+/*
+ * Makes a dictionary of the PACKED values of nrows rows, with its arrays in context.  Returns
+ * false if it would have too many values, or take limit bytes or more.
+ */
+extern bool hg_dictionary_make(MemoryContext context, const HgSegmentArray *packed, uint32 nrows,
+							   Size limit, HgLoaderDictionary *dictionary);
 
 /* A column that is being filled.  All memory is in context. */
 typedef struct HgEncodedColumn

@@ -17,7 +17,6 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_scan_tuples.h"
-#include "loader/hg_loader_bounds.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_encode.h"
 

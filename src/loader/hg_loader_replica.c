@@ -9,12 +9,12 @@
  * graph by the serial number of its version (resident/hg_resident_graph_version.h), so nobody ever
  * gets another one.  The replica is dropped when the version is freed.
  *
- * Columns that joins have requested follow the graph (hg_loader_replica_column.h).
+ * Columns that joins have requested follow the graph (hg_loader_replica.h).
  *
  * A graph is partitioned over several devices if it takes more than half of any device's memory
  * for replicas, so that no two such graphs would fit.  It is also partitioned if joins need more
- * memory together with it than any device has (resident/hg_resident_graph_demand.h).  Each device
- * gets a partition of the graph (hg_loader_replica_partitions.h) and of the columns.  Graphs by
+ * memory together with it than any device has (resident/hg_resident_graph_version.h).  Each device
+ * gets a partition of the graph (hg_loader_replica.h) and of the columns.  Graphs by
  * which rows of it look others up are co-partitioned with it.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -30,8 +30,6 @@
 #include "backend/hg_cleanup.h"
 #include "backend/hg_host.h"
 #include "loader/hg_loader_replica.h"
-#include "loader/hg_loader_replica_column.h"
-#include "loader/hg_loader_replica_partitions.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph.h"

@@ -13,10 +13,9 @@
 #include "miscadmin.h"
 
 #include "batch/hg_numeric_scaled.h"
-#include "loader/hg_loader_replica_column.h"
-#include "loader/hg_loader_replica_partitions.h"
+#include "loader/hg_loader_replica.h"
 #include "resident/hg_resident_directory.h"
-#include "resident/hg_resident_graph_codes.h"
+#include "resident/hg_resident_graph_version.h"
 
 /* Number of values, with NULL flags, that are sent at a time. */
 #define HG_REPLICA_ROWS 65536

@@ -21,7 +21,7 @@
 #include "miscadmin.h"
 #include "port/pg_bitutils.h"
 
-#include "loader/hg_loader_replica_partitions.h"
+#include "loader/hg_loader_replica.h"
 #include "resident/hg_resident_eviction.h"
 
 /* Number of edges that are sent at a time. */

@@ -41,7 +41,7 @@
 #include "batch/hg_arithmetic.h"
 #include "batch/hg_bound_params.h"
 #include "batch/hg_scan_qual.h"
-#include "executor/aggregate/hg_aggregate_kind.h"
+#include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_spill.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_cost.h"

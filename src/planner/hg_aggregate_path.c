@@ -39,7 +39,7 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "executor/aggregate/hg_aggregate_kind.h"
+#include "executor/aggregate/hg_aggregate_function.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_cost.h"
 #include "planner/hg_aggregate_path.h"

@@ -21,7 +21,7 @@
 
 #include "backend/hg_library.h"
 #include "executor/aggregate/hg_aggregate.h"
-#include "executor/aggregate/hg_aggregate_kind.h"
+#include "executor/aggregate/hg_aggregate_function.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_join_plan.h"
 

@@ -30,7 +30,6 @@
 #include "backend/hg_cleanup.h"
 #include "engine/hg_flat.h"
 #include "resident/hg_resident_directory.h"
-#include "resident/hg_resident_graph_codes.h"
 #include "resident/hg_resident_graph_version.h"
 
 /* A graph version that this process has pinned, at addresses of this process. */
@@ -116,7 +115,7 @@ extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
 
 /*
  * Reports the device memory that a join needs which no device has answered.  This graph is the one
- * to partition if no device has that much memory (hg_resident_graph_demand.h).
+ * to partition if no device has that much memory (hg_resident_graph_version.h).
  */
 extern void hg_resident_graph_report_demand(const HgPinnedGraph *graph,
 											const HgGraphDemand *demand);

@@ -16,8 +16,137 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_shared.h"
-#include "resident/hg_resident_graph_codes.h"
+#include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_version.h"
+
+/* ---------------------------------------------------------------------
+ * Codes that devices have instead of a column's values
+ * ---------------------------------------------------------------------
+ */
+
+const HgGraphCodes *
+hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number)
+{
+	dsa_pointer pointer = (dsa_pointer) pg_atomic_read_u64(&graph->codes);
+
+	pg_read_barrier();
+	while (DsaPointerIsValid(pointer))
+	{
+		const HgGraphCodes *codes = hg_resident_address(pointer);
+
+		if (codes->number == number)
+			return codes;
+		pointer = codes->next;
+	}
+	return NULL;
+}
+
+HgGraphCodes *
+hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes, Size nbytes,
+						dsa_pointer *pointer, char **values)
+{
+	const Size header = MAXALIGN(offsetof(HgGraphCodes, starts) + ncodes * sizeof(uint32));
+	HgGraphCodes *codes;
+
+	*pointer = hg_resident_allocate(NULL, header + nbytes);
+	if (!DsaPointerIsValid(*pointer))
+		return NULL;
+	codes = hg_resident_address(*pointer);
+	codes->next = InvalidDsaPointer;
+	codes->bytes = header + nbytes;
+	codes->number = number;
+	codes->scale = scale;
+	codes->ncodes = ncodes;
+	*values = (char *) codes + header;
+	memset(*values, 0, nbytes);
+	return codes;
+}
+
+void
+hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer)
+{
+	HgGraphCodes *codes = hg_resident_address(pointer);
+	uint64 first = pg_atomic_read_u64(&graph->codes);
+
+	do
+		codes->next = (dsa_pointer) first;
+	while (!pg_atomic_compare_exchange_u64(&graph->codes, &first, (uint64) pointer));
+}
+
+void
+hg_graph_codes_free(HgResidentGraph *graph)
+{
+	dsa_pointer pointer = (dsa_pointer) pg_atomic_read_u64(&graph->codes);
+
+	while (DsaPointerIsValid(pointer))
+	{
+		const HgGraphCodes *codes = hg_resident_address(pointer);
+		const dsa_pointer next = codes->next;
+
+		hg_resident_free(pointer, codes->bytes);
+		pointer = next;
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * The device memory that joins need beside a graph version
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_graph_wishes_init(HgGraphWishes *wishes)
+{
+	pg_atomic_init_u64(&wishes->partitioning, 0);
+	pg_atomic_init_u64(&wishes->whole, 0);
+	pg_atomic_init_u64(&wishes->most_weighed, 0);
+	pg_atomic_init_u64(&wishes->weighed_at, 0);
+	pg_atomic_init_u64(&wishes->whole_at, 0);
+}
+
+/* A reader that sees the numbers of two joins mixed soon sees the report of another join. */
+void
+hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand)
+{
+	pg_atomic_write_u64(&wishes->partitioning, demand->partitioning);
+	pg_atomic_write_u64(&wishes->whole, demand->whole);
+}
+
+HgGraphDemand
+hg_graph_wishes_load(HgGraphWishes *wishes)
+{
+	return (HgGraphDemand){.partitioning = pg_atomic_read_u64(&wishes->partitioning),
+						   .whole = pg_atomic_read_u64(&wishes->whole)};
+}
+
+/* Returns the bytes that one device would need. */
+static uint64
+hg_graph_wishes_bytes(HgGraphWishes *wishes)
+{
+	const HgGraphDemand demand = hg_graph_wishes_load(wishes);
+
+	return hg_graph_demand_each(&demand, 1);
+}
+
+bool
+hg_graph_wishes_are_due(HgGraphWishes *wishes)
+{
+	const uint64 bytes = hg_graph_wishes_bytes(wishes);
+
+	return bytes > pg_atomic_read_u64(&wishes->most_weighed) ||
+		   (bytes > 0 &&
+			TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&wishes->weighed_at),
+									   GetCurrentTimestamp(), HG_REPLICA_RETRY_MS));
+}
+
+void
+hg_graph_wishes_set_weighed(HgGraphWishes *wishes)
+{
+	const uint64 bytes = hg_graph_wishes_bytes(wishes);
+
+	pg_atomic_write_u64(&wishes->most_weighed,
+						Max(bytes, pg_atomic_read_u64(&wishes->most_weighed)));
+	pg_atomic_write_u64(&wishes->weighed_at, (uint64) GetCurrentTimestamp());
+}
 
 static uint32
 hg_graph_version_nbins(const HgResidentGraph *graph)

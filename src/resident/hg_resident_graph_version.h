@@ -10,7 +10,7 @@
  *
  * A DEVICE may have a replica of a graph version (engine/hg_replica.h), named by its serial
  * number, and replicas of columns of its rows that joins have requested.  A version that is too
- * large for a device, alone or with what joins need beside it (hg_resident_graph_demand.h), is
+ * large for a device, alone or with what joins need beside it (hg_resident_graph_version.h), is
  * partitioned over several devices instead.  So is a version that is to be joined with such a one
  * (hg_resident_graph_partitions.h).  Graphs of the same table by other keys are co-partitioned
  * with it, if its rows look others up by them (hg_resident_graph_copartition.h).
@@ -34,9 +34,62 @@
 #include "engine/hg_replica.h"
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
-#include "resident/hg_resident_graph_demand.h"
 #include "resident/hg_resident_graph_partitions.h"
 #include "resident/hg_resident_memory.h"
+
+/*
+ * The device memory that joins need beside a graph version.
+ *
+ * A device answers a join if it has all replicas that the join needs: the graphs of its tables,
+ * and columns.  Each may fit a device, but not all together.  Then they would evict each other in
+ * turn, and no join would ever be answered by a device.  So a join that was not answered REPORTS
+ * the memory that it needs in total, with the graph to partition over several devices for it.  The
+ * loader, which knows the devices' memory for replicas, partitions it as it does a graph that is
+ * too large alone.
+ *
+ * One graph of a table is partitioned for that, and the others are co-partitioned with it
+ * (hg_resident_graph_copartition.h).  Those get no whole replicas, unless a join has requested one
+ * since: the last request counts.
+ */
+
+/* Least device memory that a join needs, in bytes. */
+typedef struct HgGraphDemand
+{
+	uint64 partitioning; /* divided among devices if the graph is partitioned */
+	uint64 whole;		 /* needed by each device */
+} HgGraphDemand;
+
+/* The needs of the join that reported last, in shared memory. */
+typedef struct HgGraphWishes
+{
+	pg_atomic_uint64 partitioning; /* as in HgGraphDemand; both 0: no report */
+	pg_atomic_uint64 whole;
+	pg_atomic_uint64 most_weighed; /* largest total that the graph was not partitioned for */
+	pg_atomic_uint64 weighed_at;   /* when that was decided last; 0: never */
+	pg_atomic_uint64 whole_at;	   /* when a join last requested a whole replica; 0: never */
+} HgGraphWishes;
+
+/* Sets all members to 0. */
+extern void hg_graph_wishes_init(HgGraphWishes *wishes);
+
+/* Store the needs of a join, and return the needs that were stored last. */
+extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand);
+extern HgGraphDemand hg_graph_wishes_load(HgGraphWishes *wishes);
+
+/*
+ * hg_graph_wishes_are_due returns true if a loader shall decide whether to partition the graph:
+ * the needs have exceeded those it decided on before, or that was HG_REPLICA_RETRY_MS ago.
+ * hg_graph_wishes_set_weighed notes the decision against it.
+ */
+extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
+extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
+
+/* Returns the bytes that each of several devices needs; with 1 nothing is partitioned. */
+static inline uint64
+hg_graph_demand_each(const HgGraphDemand *demand, uint32 devices)
+{
+	return demand->partitioning / devices + demand->whole;
+}
 
 StaticAssertDecl(HG_SEGMENT_ROWS < (1 << HG_FLAT_ROW_BITS), "segments are larger than parts");
 
@@ -271,6 +324,58 @@ static inline TimestampTz
 hg_graph_version_used_at(HgResidentGraph *graph)
 {
 	return (TimestampTz) pg_atomic_read_u64(&graph->used_at);
+}
+
+/*
+ * Codes that devices have instead of values, if no engine supports their width.
+ *
+ * A value becomes a number from 0, the same for the same bytes in all rows of a graph version.  A
+ * numeric may become an integer scaled by the column's display scale instead.  What a number
+ * stands for is stored with the graph version and lives as long.  Two values that differ in a byte
+ * have two codes, even if their type calls them equal.
+ *
+ * Codes follow from the segment versions that the graph lists, which never change.  A process that
+ * makes them again, for a device that has lost its replica, makes the same.
+ */
+
+/* Bytes of a code, and of a scaled integer, on the device. */
+#define HG_GRAPH_CODE_WIDTH sizeof(uint16)
+#define HG_GRAPH_SCALED_WIDTH sizeof(int64)
+
+/* Maximum length in bytes of a value that has a code. */
+#define HG_GRAPH_CODED_BYTES 128
+
+/* The codes of a column, in shared memory. */
+typedef struct HgGraphCodes
+{
+	dsa_pointer next; /* the next column's; invalid: there are no more */
+	Size bytes;		  /* of this chunk */
+	AttrNumber number;
+	int scale; /* display scale of scaled integers, which have no codes; -1: codes */
+	uint32 ncodes;
+	uint32 starts[FLEXIBLE_ARRAY_MEMBER]; /* [ncodes] offsets of values from this struct */
+} HgGraphCodes;
+
+/* Returns the codes of a column of a pinned graph version, or NULL. */
+extern const HgGraphCodes *hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number);
+
+/*
+ * hg_graph_codes_allocate allocates room for ncodes codes and nbytes of values; *values becomes
+ * the beginning of those.  Returns NULL if there is no memory.  The caller fills in starts and
+ * values, and links the codes to the graph before anything can fail.
+ */
+extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes,
+											 Size nbytes, dsa_pointer *pointer, char **values);
+extern void hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer);
+
+/* Frees all codes of a graph version that is being freed. */
+extern void hg_graph_codes_free(HgResidentGraph *graph);
+
+/* Returns the value that a code stands for. */
+static inline const char *
+hg_graph_code_value(const HgGraphCodes *codes, uint32 code)
+{
+	return (const char *) codes + codes->starts[code];
 }
 
 #endif /* HG_RESIDENT_GRAPH_VERSION_H */

@@ -28,4 +28,10 @@ typedef struct HgCompared
  */
 extern HgCompared hg_sql_compare_valid(Relation rel, Snapshot snapshot);
 
+/*
+ * Returns the number of wrong rows in the graphs: missing, duplicate or superfluous ones, and rows
+ * with another key or in another bin.
+ */
+extern uint64 hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid);
+
 #endif /* HG_SQL_COMPARE_H */

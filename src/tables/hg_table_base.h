@@ -9,12 +9,12 @@
  *	hg_table_dynamic.c		the HashGraph with empty slots in its lists
  *	hg_table_cuckoo.c		cuckoo tables: maps, sets, numberings
  *	hg_table_groups.c		cuckoo tables: multimaps, a numbering and rows in groups
- *	hg_table_cuckoo_find.c	looks up the rows of many words at once
- *	hg_table_cuckoo_slots.c	the slot array of cuckoo tables
- *	hg_table_dycuckoo*.c	DyCuckoo: subtables of buckets (hg_table_dycuckoo_base.h)
+ *	hg_table_cuckoo.c	looks up the rows of many words at once
+ *	hg_table_cuckoo.c	the slot array of cuckoo tables
+ *	hg_table_dycuckoo*.c	DyCuckoo: subtables of buckets (hg_table_dycuckoo.c)
  *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic tables
- *	hg_table_feed.c			the input of a rebuild: an older table's rows and a batch's
- *	hg_table_erased.c		batches as words and rows; the rows that a batch erases
+ *	hg_table_base.c			the input of a rebuild: an older table's rows and a batch's
+ *	hg_table_base.c		batches as words and rows; the rows that a batch erases
  *	hg_table_slots.h		slots: words and rows side by side or apart
  *	hg_table_base.c			memory under the table's limit, cancel
  *
@@ -202,5 +202,84 @@ hg_table_marker(uint32_t which, uint32_t width)
 {
 	return (width == 4 ? UINT32_MAX : UINT64_MAX) - which;
 }
+
+/* hg_table_static.c: CSR, Ellpack, Sliced Ellpack */
+extern const HgTableCalls hg_table_static_calls;
+
+/* hg_table_dynamic.c */
+extern const HgTableCalls hg_table_dynamic_calls;
+
+/* hg_table_cuckoo.c, and hg_table_groups.c for multimaps */
+extern const HgTableCalls hg_table_cuckoo_calls;
+extern const HgTableCalls hg_table_groups_calls;
+
+/* hg_table_dycuckoo.c */
+extern const HgTableCalls hg_table_dycuckoo_calls;
+
+/* A scan of a batch. */
+struct HgTableSource
+{
+	const HgTableBatch *batch;
+	uint64_t at; /* the next row */
+	/* set only: the words of the two markers were among those read (hg_table_base.h) */
+	bool marked[2];
+};
+
+/* Reads up to HG_TABLE_CHUNK next words and rows; *count is 0 at the end. It polls. */
+extern HgStatus hg_source_next(HgTable *table, HgTableSource *source, uint64_t *words,
+							   uint32_t *rows, uint32_t *count, HgError *error);
+
+/*
+ * The rows that a batch erases: a hash table of row ordinals of the batch, which stays in place.
+ */
+typedef struct HgTableErased
+{
+	const HgTableBatch *batch;
+	uint32_t width;
+	bool by_key;
+	uint32_t *slots; /* [1 << log2] ordinal of a row in the batch, or HG_NO_ROW */
+	uint32_t log2;
+} HgTableErased;
+
+/* Builds the table from the unread rest of a source. On failure no memory stays allocated. */
+extern HgStatus hg_erased_create(HgTable *table, HgTableErased *erased, HgTableSource *source,
+								 HgError *error);
+
+/* Frees the table. */
+extern void hg_erased_free(HgTable *table, HgTableErased *erased);
+
+/* Returns true if the batch erases a row with this word and row number. */
+extern bool hg_erased_has(const HgTableErased *erased, uint64_t word, uint32_t row);
+
+/* Returns the bytes of the table for a batch of so many rows. */
+extern uint64_t hg_erased_bytes(uint64_t rows);
+
+/* First the older table's rows that are not erased, then the batch's. Each part may be missing. */
+typedef struct HgTableFeed
+{
+	HgTable *old;		   /* scanned by its kind's call; NULL: no older table */
+	HgTableErased *erased; /* NULL: nothing is erased */
+	HgTableSource *in;	   /* read from its current position; NULL: no batch */
+	uint64_t batch_from;   /* position of in when the feed was made */
+	uint64_t cursor;	   /* position in old */
+	bool old_ended;
+	/* rows of old since the last rewind that were returned, and that were erased */
+	uint64_t old_rows;
+	uint64_t erased_rows;
+} HgTableFeed;
+
+/* Makes a feed. Any of the three may be NULL; they must outlive the feed. */
+
+extern void hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSource *in);
+
+/* Starts again at the first row. */
+extern void hg_feed_rewind(HgTableFeed *feed);
+
+/* Returns an upper bound on the number of rows of the feed. */
+extern uint64_t hg_feed_most(const HgTableFeed *feed);
+
+/* Reads the next rows into arrays of HG_TABLE_CHUNK entries; *count is 0 at the end. It polls. */
+extern HgStatus hg_feed_next(HgTable *table, HgTableFeed *feed, uint64_t *words, uint32_t *rows,
+							 uint32_t *count, HgError *error);
 
 #endif /* HG_TABLE_BASE_H */

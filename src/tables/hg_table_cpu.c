@@ -16,8 +16,7 @@
  */
 #include "hg_table_cpu.h"
 
-#include "hg_table_erased.h"
-#include "hg_table_kinds.h"
+#include "hg_table_base.h"
 
 /* A stream of matches; the keys of a chunk are looked up together. */
 struct HgTableStream

@@ -26,7 +26,7 @@
  *
  * ERASING MANY PAIRS OF ONE KEY would walk over all of its rows for each pair. Once the walks of a
  * batch have read more slots than the table has, the rest of the batch is erased by one sweep over
- * all slots (hg_table_erased.c).
+ * all slots (hg_table_base.c).
  *
  * Memory: the lists; during a rebuild both old and new ones; during a sweep a table of what is
  * erased.
@@ -35,7 +35,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_table_kinds.h"
+#include "hg_table_base.h"
 #include "hg_table_lists.h"
 
 /* Most lists after its own in which a row may be. */

@@ -4,7 +4,7 @@
  *	  Cuckoo tables: multimaps, as rows in groups.
  *
  * The multi-value table of "Building an Efficient Hash Table on the GPU"
- * (hg_table_cuckoo_slots.c): distinct keys have dense numbers, the rows of key k are
+ * (hg_table_cuckoo.c): distinct keys have dense numbers, the rows of key k are
  * rows[offsets[k]] .. rows[offsets[k + 1] - 1], and a basic table maps a key to its number.
  *
  * The paper sorts all pairs by radix sort, which brings equal keys together, and then numbers
@@ -25,9 +25,8 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "hg_table_base.h"
 #include "hg_table_cuckoo_slots.h"
-#include "hg_table_feed.h"
-#include "hg_table_kinds.h"
 
 /* The arrays of a table, which each change builds anew. */
 typedef struct Groups

@@ -10,7 +10,7 @@
 #ifndef HG_TABLE_LISTS_H
 #define HG_TABLE_LISTS_H
 
-#include "hg_table_feed.h"
+#include "hg_table_base.h"
 #include "hg_table_slots.h"
 
 /* Lists longer than this are sorted by word if they never change (hg_cpu_job.h says why). */

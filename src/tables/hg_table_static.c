@@ -26,13 +26,13 @@
  * Lists longer than HG_TABLE_SORTED_LIST slots are sorted by word, and searched by bisection.
  *
  * Memory: the table, and during a change the new one, with scratch (hg_table_lists.c), and a table
- * of what is erased (hg_table_erased.c).
+ * of what is erased (hg_table_base.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_table_kinds.h"
+#include "hg_table_base.h"
 #include "hg_table_lists.h"
 
 #include <inttypes.h>

@@ -9,7 +9,7 @@
  */
 #include "hg_tap.h"
 
-#include "../../src/engine/hg_exchange_ranges.h"
+#include "../../src/engine/hg_exchange.h"
 #include "../../src/engine/hg_hash.h"
 
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  *
  * No PostgreSQL process ever loads CUDA: a crash of the driver must not crash a backend, which
  * would restart the whole cluster. The processes are the server's (hg_device_server.h) or the
- * session's own (hg_device_own.h).
+ * session's own (hg_device_connection.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 #include "storage/proc.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/device/hg_device_own.h"
+#include "backend/device/hg_device_connection.h"
 #include "backend/device/hg_device_server.h"
 #include "backend/hg_host.h"
 #include "engine/hg_passes.h"

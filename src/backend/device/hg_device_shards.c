@@ -12,7 +12,7 @@
 #include "port/pg_bitutils.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/device/hg_device_load.h"
+#include "backend/device/hg_device_placement.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_shards.h"
 #include "backend/hg_host.h"

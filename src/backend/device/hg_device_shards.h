@@ -10,10 +10,10 @@
  * left out.
  *
  * NO DEADLOCK. Shards are opened in the order of device numbers, so the second of two sharded jobs
- * waits without holding anything that the first one needs. A job is sharded only if its group (a
- * query with its parallel workers) has no other job open (hg_device_load.h). So no other job can be
- * waiting for this group. Participants of one group that open jobs at the same moment are the
- * exception; a timeout ends that (hg_device_timeout_apart_ms).
+ * waits without holding anything that the first one needs.  A job is sharded only if its group (a
+ * query with its parallel workers) has no other job open (hg_device_placement.h).  So no other job
+ * can be waiting for this group.  Participants of one group that open jobs at the same moment are
+ * the exception; a timeout ends that (hg_device_timeout_apart_ms).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -36,7 +36,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_supervisor.h"
-#include "backend/device/hg_device_load.h"
+#include "backend/device/hg_device_placement.h"
 #include "backend/device/hg_device_worker.h"
 #include "hg_guc.h"
 

@@ -47,7 +47,7 @@
 
 #include "port/atomics.h"
 
-#include "backend/matcher/hg_match_list.h"
+#include "backend/matcher/hg_match_source.h"
 #include "backend/matcher/hg_matcher_spec.h"
 #include "engine/hg_costs.h"
 

@@ -11,7 +11,7 @@
 
 #include <unistd.h>
 
-#include "backend/device/hg_device_load.h"
+#include "backend/device/hg_device_placement.h"
 #include "backend/matcher/hg_device_timeout.h"
 #include "hg_guc.h"
 

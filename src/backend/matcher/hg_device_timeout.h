@@ -42,7 +42,7 @@ extern double hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[
 
 /*
  * The timeout under backend cuda: -1, no limit, unless the group has jobs on another device
- * (backend/device/hg_device_load.h says why).
+ * (backend/device/hg_device_placement.h says why).
  */
 extern double hg_device_timeout_alone_ms(int device_no, double timeout_ms);
 

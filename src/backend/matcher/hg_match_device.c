@@ -12,12 +12,15 @@
 #include "port/pg_bitutils.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_shards.h"
+#include "backend/device/hg_device_shared.h"
+#include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
-#include "backend/matcher/hg_match_cpu.h"
-#include "backend/matcher/hg_match_device.h"
+#include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_device_timeout.h"
+#include "backend/matcher/hg_match_device.h"
+#include "backend/matcher/hg_match_job.h"
+#include "backend/matcher/hg_upload.h"
 #include "engine/hg_passes.h"
 #include "hg_guc.h"
 
@@ -265,4 +268,271 @@ hg_match_device_create(HgMatchTask *task, HgEngine *engine, const HgMatchColumns
 					   bool alone)
 {
 	return hg_match_device_create_as(task, &hg_match_device_ops, engine, columns, alone);
+}
+
+/* ---------------------------------------------------------------------
+ * Match source: a device job whose keys were uploaded while they were read
+ * ---------------------------------------------------------------------
+ */
+
+/* Takes the upload's job over, with all keys and columns, and allows partition passes. */
+static HgStatus
+hg_match_uploaded_take_over(HgMatchJob *job, HgError *error)
+{
+	const HgMatchSource *source = &job->source;
+	HgMatchTask *task = source->task;
+	HgUpload *upload = task->spec.upload;
+	HgJobSpec spec;
+	HgStatus status;
+
+	if (hg_upload_reduces(upload) != (source->reduction != NULL) ||
+		hg_upload_columns(upload, HG_OUTER) != source->gather.columns[HG_OUTER] ||
+		hg_upload_columns(upload, HG_INNER) != source->gather.columns[HG_INNER])
+		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
+	hg_match_source_fill_spec(source, &spec);
+	status = hg_upload_finish(upload, &task->host, task->sides, error);
+	if (status == HG_OK)
+		status =
+			hg_upload_hand_over(upload, job->engine, &task->host.host, &spec, &job->job, error);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgKeySet *set = &task->sides[side];
+
+		for (int i = 0; i < set->npieces && status == HG_OK; i++)
+			status = hg_passes_note(job->job, (HgSide) side, set->pieces[i].keys,
+									set->pieces[i].count, error);
+	}
+	if (status == HG_OK)
+		task->report.uploaded_rows = hg_upload_rows(upload);
+	return status;
+}
+
+static HgStatus
+hg_match_uploaded_open(HgMatchSource *source, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+	HgStatus status = hg_match_uploaded_take_over(job, error);
+
+	job->filled = status == HG_OK;
+	if (job->filled)
+		hg_device_timeout_begin_work(&source->task->host);
+	else
+		hg_match_job_close(source);
+	hg_match_task_end_upload(source->task);
+	/* open a new job, unless the user has cancelled */
+	if (!job->filled && status != HG_CANCELLED)
+		status = hg_match_device_open(source, error);
+	return status;
+}
+
+static const HgMatchSourceOps hg_match_uploaded_ops = {
+	HG_MATCH_DEVICE_CALLS,
+	.open = hg_match_uploaded_open,
+};
+
+HgMatchSource *
+hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine, const HgMatchColumns *columns,
+						 bool alone)
+{
+	return hg_match_device_create_as(task, &hg_match_uploaded_ops, engine, columns, alone);
+}
+
+/* ---------------------------------------------------------------------
+ * Match source: this process's part of a job that the participants share on the CPU
+ * ---------------------------------------------------------------------
+ */
+
+static HgStatus
+hg_match_participants_open(HgMatchSource *source, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+	HgStatus status = hg_match_job_open(source, error);
+
+	if (status == HG_OK)
+		status = job->engine->share(job->job, &source->task->participants.participants, error);
+	return status;
+}
+
+static HgStatus
+hg_match_participants_build(HgMatchSource *source, HgError *error)
+{
+	HgMatchJob *job = (HgMatchJob *) source;
+	HgStatus status = HG_OK;
+	HgStatus built;
+	HgError ignored;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgKeySet *set = &source->task->sides[side];
+
+		for (int i = 0; i < set->npieces && status == HG_OK; i++)
+			status =
+				job->engine->append_rows(job->job, (HgSide) side, set->pieces[i].keys,
+										 set->pieces[i].count, set->pieces[i].first_row, error);
+	}
+	/* builds even after a failure, because the others wait for it */
+	built = job->engine->build(job->job, status == HG_OK ? error : &ignored);
+	return status == HG_OK ? built : status;
+}
+
+static const HgMatchSourceOps hg_match_participants_ops = {
+	.backend = "cpu",
+	.open = hg_match_participants_open,
+	.build = hg_match_participants_build,
+	.next = hg_match_job_next,
+	.count = hg_match_job_count,
+	.report = hg_match_job_report,
+	.close = hg_match_job_close,
+};
+
+HgMatchSource *
+hg_match_participants_create(HgMatchTask *task)
+{
+	return hg_match_job_create_on_cpu(task, &hg_match_participants_ops);
+}
+
+/* ---------------------------------------------------------------------
+ * Match source: what this process has fetched of a job that the participants had on a device
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct HgMatchFetched
+{
+	HgMatchSource source; /* first */
+	HgDeviceParticipants device;
+	bool alone;		 /* backend cuda: the CPU must not take over */
+	uint64 returned; /* matches that this process has returned */
+} HgMatchFetched;
+
+static HgStatus
+hg_match_fetched_build(HgMatchSource *source, HgError *error)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+	HgMatchTask *task = source->task;
+	HgDeviceParticipants *device = &fetched->device;
+	const int device_no = task->spec.participants->device->device_no;
+	const double timeout_ms =
+		hg_device_timeout_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
+	instr_time start;
+	HgJobSpec spec;
+
+	hg_device_participants_begin(device, &task->participants, task->spec.upload, source->reduction,
+								 &source->gather, task->context);
+	hg_match_source_fill_spec(source, &spec);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
+	hg_host_set_timeout(&task->host, fetched->alone
+										 ? hg_device_timeout_alone_ms(device_no, timeout_ms)
+										 : timeout_ms);
+	INSTR_TIME_SET_CURRENT(start);
+	if (hg_device_participants_join(device, &task->spec, &spec, task->sides, error))
+	{
+		strlcpy(task->report.device, hg_device_name(device->shared->device_no),
+				sizeof(task->report.device));
+		task->report.uploaded_rows = device->uploaded_rows;
+		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
+		return HG_OK;
+	}
+	task->report.start_ms += hg_elapsed_ms(start);
+	hg_match_task_end_upload(task);
+	return error->status;
+}
+
+static HgStatus
+hg_match_fetched_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+	const HgMatchBlock *block;
+	HgStatus status = hg_device_participants_next(&fetched->device, &block, error);
+
+	*matches = NULL;
+	if (status != HG_OK || block == NULL)
+		return status;
+	*matches = hg_match_source_show(source, block);
+	fetched->returned += block->all.count;
+	return HG_OK;
+}
+
+static HgStatus
+hg_match_fetched_count(HgMatchSource *source, uint64 *matches, HgError *error pg_attribute_unused())
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	*matches = fetched->returned = hg_device_participants_take_count(&fetched->device);
+	return HG_OK;
+}
+
+static HgStatus
+hg_match_fetched_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
+						HgError *error pg_attribute_unused())
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	*reduced = fetched->device.reduced;
+	if (*reduced)
+	{
+		*groups = fetched->device.groups;
+		fetched->returned = groups->pairs;
+	}
+	return HG_OK;
+}
+
+static void
+hg_match_fetched_report(HgMatchSource *source, HgJobStats *stats)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	/* the statistics are those of the shared job */
+	hg_device_participants_stats(&fetched->device, stats);
+	stats->matches = fetched->returned;
+}
+
+static HgMatchSource *
+hg_match_fetched_replace(HgMatchSource *source, HgError *why)
+{
+	const HgMatchFetched *fetched = (HgMatchFetched *) source;
+	HgMatchTask *task = source->task;
+
+	if (fetched->alone)
+	{
+		if (why->status != HG_CANCELLED)
+			hg_stats_count_error();
+		return NULL;
+	}
+	hg_device_log_fallback(why);
+	strlcpy(task->report.fallback, why->message, sizeof(task->report.fallback));
+	return hg_match_participants_create(task);
+}
+
+static void
+hg_match_fetched_close(HgMatchSource *source)
+{
+	HgMatchFetched *fetched = (HgMatchFetched *) source;
+
+	hg_device_participants_close(&fetched->device);
+	hg_match_list_clear(&fetched->device.fetched);
+}
+
+static const HgMatchSourceOps hg_match_fetched_ops = {
+	.backend = "cuda",
+	.on_device = true,
+	/* the processes open their job together, in build */
+	.open = hg_match_source_pass,
+	.build = hg_match_fetched_build,
+	.next = hg_match_fetched_next,
+	.count = hg_match_fetched_count,
+	.reduce = hg_match_fetched_reduce,
+	.report = hg_match_fetched_report,
+	.replace = hg_match_fetched_replace,
+	.close = hg_match_fetched_close,
+};
+
+HgMatchSource *
+hg_match_fetched_create(HgMatchTask *task, const HgMatchColumns *columns, bool alone)
+{
+	HgMatchFetched *fetched =
+		hg_match_source_create(task, &hg_match_fetched_ops, columns, sizeof(HgMatchFetched));
+
+	fetched->alone = alone;
+	return &fetched->source;
 }

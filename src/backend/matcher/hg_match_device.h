@@ -19,6 +19,7 @@
 
 #include "backend/device/hg_device_placement.h"
 #include "backend/matcher/hg_match_job.h"
+#include "backend/matcher/hg_match_source.h"
 
 typedef struct HgMatchDevice
 {
@@ -56,5 +57,35 @@ extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *wh
 	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
 	.report = hg_match_device_report, .replace = hg_match_device_replace,                          \
 	.close = hg_match_job_close
+
+/*
+ * Match source: a device job whose keys were uploaded while they were read (hg_match_source.h).
+ *
+ * Only open differs from other device jobs: it takes the job over from the task's upload. That job
+ * must have the columns that are needed now. If the takeover fails, all keys are still here, and
+ * open opens a new job for them with the same columns.
+ */
+
+/* hg_match_device_create() for a task with an upload, which open ends. */
+extern HgMatchSource *hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine,
+											   const HgMatchColumns *columns, bool alone);
+
+/* Creates the source of this process's part of a job that participants share on the CPU. */
+extern HgMatchSource *hg_match_participants_create(HgMatchTask *task);
+
+/*
+ * Match source: what this process has fetched of a job that the participants had on a device.
+ *
+ * build does all the work on the device, including the agreement on its outcome
+ * (hg_device_participants.h). What next returns is in this process's memory or, under backend
+ * cuda, may be fetched as it is returned.
+ */
+
+/*
+ * Creates the source. With alone (backend cuda), a failure is an error; otherwise the participants
+ * continue with a shared job on the CPU.
+ */
+extern HgMatchSource *hg_match_fetched_create(HgMatchTask *task, const HgMatchColumns *columns,
+											  bool alone);
 
 #endif /* HG_MATCH_DEVICE_H */

@@ -51,4 +51,7 @@ extern HgStatus hg_match_job_describe(HgMatchSource *source, HgSide side, HgGrap
 extern void hg_match_job_report(HgMatchSource *source, HgJobStats *stats);
 extern void hg_match_job_close(HgMatchSource *source);
 
+/* Creates the source of a job in this process, on the CPU. */
+extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
+
 #endif /* HG_MATCH_JOB_H */

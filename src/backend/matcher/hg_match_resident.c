@@ -41,10 +41,9 @@
 #include "hg_compat.h"
 
 #include "backend/hg_elapsed.h"
-#include "backend/matcher/hg_match_cpu.h"
+#include "backend/matcher/hg_match_job.h"
 #include "backend/matcher/hg_match_replica.h"
-#include "backend/matcher/hg_match_resident.h"
-#include "backend/matcher/hg_match_participants.h"
+#include "backend/matcher/hg_match_device.h"
 #include "hg_guc.h"
 
 /*

@@ -3,17 +3,17 @@
  * hg_match_source.h
  *	  Where the matches of a join come from: the interface of all match sources.
  *
- *	cpu			hg_match_cpu.c: a job of this process on the CPU
+ *	cpu			hg_match_job.c: a job of this process on the CPU
  *	device		hg_match_device.c: a job of this process on a device
- *	sent		hg_match_uploaded.c: a device job whose keys were uploaded while they were read
+ *	sent		hg_match_device.c: a device job whose keys were uploaded while they were read
  *				(hg_upload.h)
- *	participants	hg_match_participants.c: this process's part of a job that participants share on
+ *	participants	hg_match_device.c: this process's part of a job that participants share on
  *				the CPU
- *	fetched		hg_match_fetched.c: what this process fetched of a job that participants had on a
+ *	fetched		hg_match_device.c: what this process fetched of a job that participants had on a
  *				device (hg_device_participants.h)
  *	resident	hg_match_resident.c: cached indexes of one or both sides, and their delta rows
  *
- * A matcher has one source at a time; hg_matcher_choose.c chooses the first. If a call fails, the
+ * A matcher has one source at a time; hg_matcher.c chooses the first. If a call fails, the
  * source names its replacement. Without one the failure is an error. Only a source itself knows
  * its kind. The replacements are:
  *
@@ -47,6 +47,7 @@
 #include "backend/hg_host.h"
 #include "backend/hg_report.h"
 #include "backend/matcher/hg_emitted.h"
+#include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_matcher_spec.h"
 
 /* The task of a matcher, which its successive sources share. */
@@ -156,5 +157,33 @@ extern const HgMatches *hg_match_source_show(HgMatchSource *source, const HgMatc
 
 /* Gives up the task's upload, because its job is of no use or was taken over. */
 extern void hg_match_task_end_upload(HgMatchTask *task);
+
+/*
+ * A list of matches that are stored in blocks until they are returned (hg_gather.h).
+ *
+ * The caller sets context and gather; all other fields of an empty list are zero.
+ */
+
+typedef struct HgMatchList
+{
+	MemoryContext context;
+	const HgGather *gather; /* changes only while the list is empty */
+	HgMatchBlock *first;
+	HgMatchBlock *last;
+	const HgMatchBlock *next; /* block to return next */
+} HgMatchList;
+
+/* Returns the last block if it has room, else a new one for this many matches. */
+extern HgMatchBlock *hg_match_list_reserve(HgMatchList *list, size_t capacity);
+
+/* Frees all blocks. */
+extern void hg_match_list_clear(HgMatchList *list);
+
+/* rewind starts at the first block. next returns the next block, or NULL at the end. */
+extern void hg_match_list_rewind(HgMatchList *list);
+extern const HgMatchBlock *hg_match_list_next(HgMatchList *list);
+
+/* Returns the memory of the blocks in bytes. */
+extern uint64 hg_match_list_bytes(const HgMatchList *list);
 
 #endif /* HG_MATCH_SOURCE_H */

@@ -5,8 +5,8 @@
  *
  *	hg_cpu_flat.c		shapes and sizes
  *	hg_cpu_flat_make.c	makes graphs of rows and of older graphs
- *	hg_cpu_flat_bin.c	makes a bin of its rows
- *	hg_cpu_flat_rows.c	vectorised helpers of making
+ *	hg_cpu_flat.c	makes a bin of its rows
+ *	hg_cpu_flat.c	vectorised helpers of making
  *	hg_cpu_flat_join.c	joins graphs (hg_cpu_flat_stream.h says more)
  *
  * INVARIANTS of a bin, beside those of hg_flat.h: a list longer than HG_CPU_FLAT_SORTED is sorted
@@ -161,5 +161,13 @@ hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
 
 /* Returns HG_INVALID if a shape is out of range, else HG_OK. */
 extern HgStatus hg_cpu_flat_check(const HgFlatShape *shape, HgError *error);
+
+/*
+ * Makes a bin of its rows, at least one, whose numbers are given, in memory of hg_flat_bin_bytes.
+ * offsets[vertices + 1] is scratch of the caller's.
+ */
+extern HgStatus hg_cpu_flat_bin_make(const HgHost *host, const HgFlatShape *shape,
+									 const HgFlatRows *rows, uint32_t *offsets, HgFlatBin *bin,
+									 HgError *error);
 
 #endif /* HG_CPU_FLAT_H */

@@ -25,7 +25,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_flat_compare.h"
+#include "hg_cpu_flat_stream.h"
 
 #include "hg_cpu_bits.h"
 #include "hg_cpu_job.h"

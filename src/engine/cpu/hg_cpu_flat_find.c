@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_flat_find.h"
+#include "hg_cpu_flat_stream.h"
 
 #include "hg_cpu_job.h"
 

@@ -26,8 +26,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../hg_finished.h"
-#include "hg_cpu_flat_compare.h"
-#include "hg_cpu_flat_find.h"
+#include "hg_cpu_flat_stream.h"
 
 /* An outer graph with so many times the rows of the inner one is searched. */
 #define SEARCH_RATIO 80

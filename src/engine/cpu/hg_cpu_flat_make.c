@@ -5,15 +5,15 @@
  *
  * This is Algorithm 2 of the paper with memory for some bins at a time. All rows are counted by
  * bin first, so that each added row goes to its position in the memory of its bin. When all rows
- * of a bin are there, Algorithm 1 makes the bin of them (hg_cpu_flat_bin.c), in memory of its
+ * of a bin are there, Algorithm 1 makes the bin of them (hg_cpu_flat.c), in memory of its
  * owner.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_flat_bin.h"
-#include "hg_cpu_flat_rows.h"
+#include "hg_cpu_flat.h"
+#include "hg_cpu_flat_filter.h"
 
 struct HgFlatMaker
 {

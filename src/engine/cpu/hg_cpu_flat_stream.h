@@ -215,4 +215,20 @@ hg_cpu_flat_group(HgFlatJoin *join)
 	return join->plan.way == HG_CPU_FLAT_SEARCH ? &cursor->found : &cursor->groups[cursor->current];
 }
 
+/* Intersects the remaining cells of the stretch, adds to *pairs, and returns why it stopped. */
+extern HgCpuFlatEnd hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode,
+										  HgCpuFlatPairs *pairs);
+
+/* Compares the remaining probes of the group, likewise. */
+extern HgCpuFlatEnd hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs);
+
+/*
+ * Finds the next group of probes. The group is empty at the end of the stream, or if cells can be
+ * intersected. numbered says that the row numbers of matches will be read.
+ */
+extern HgStatus hg_cpu_flat_find(HgFlatJoin *join, bool numbered, HgError *error);
+
+/* Makes the outer rows of the next cell, which has a long list, keys to be looked up. */
+extern void hg_cpu_flat_probe_cell(HgFlatJoin *join);
+
 #endif /* HG_CPU_FLAT_STREAM_H */

@@ -44,21 +44,87 @@
 #include "executor/executor.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
+#include "nodes/execnodes.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
+#include "utils/ruleutils.h"
 
 #include "backend/hg_library.h"
 #include "batch/hg_bound_params.h"
 #include "executor/aggregate/hg_aggregate.h"
-#include "executor/aggregate/hg_aggregate_bulk.h"
-#include "executor/aggregate/hg_aggregate_explain.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_result.h"
 #include "executor/aggregate/hg_aggregate_state.h"
+#include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_used.h"
+
+/* The ExplainCustomScan callback of the aggregate node. */
+extern void hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es);
+
+/* ---------------------------------------------------------------------
+ * EXPLAIN of the aggregate node
+ * ---------------------------------------------------------------------
+ */
+
+static const HgBlockLabels hg_aggregate_block_labels = {"Resident Blocks", "Heap Blocks",
+														"Not Served"};
+
+/* Shows the group columns as core does. */
+static void
+hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const CustomScan *cscan = (const CustomScan *) node->ss.ps.plan;
+	List *column_indexes = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
+	List *context = set_deparse_context_plan(es->deparse_cxt, node->ss.ps.plan, ancestors);
+	bool use_prefix = hg_explain_has_prefix(es);
+	List *names = NIL;
+	ListCell *lc;
+
+	if (column_indexes == NIL)
+		return;
+	foreach (lc, column_indexes)
+	{
+		const TargetEntry *tle =
+			list_nth_node(TargetEntry, cscan->custom_scan_tlist, lfirst_int(lc));
+
+		names = lappend(names, deparse_expression((Node *) tle->expr, context, use_prefix, true));
+	}
+	ExplainPropertyList("Group Key", names, es);
+}
+
+void
+hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const HgAggregateState *state = (const HgAggregateState *) node;
+	HgAggregateRecord record = hg_aggregate_current_record(state);
+
+	hg_explain_keys(node, ancestors, es);
+	if (!es->analyze)
+	{
+		hg_explain_expected_blocks(state->source, &hg_aggregate_block_labels, es);
+		return;
+	}
+	if (record.processes == 0)
+		return;
+	hg_explain_blocks(&hg_aggregate_block_labels, record.blocks, es);
+	hg_explain_not_cached(state->source, &hg_aggregate_block_labels, es);
+	if (record.reduced_rows > 0)
+		ExplainPropertyUInteger("Rows Reduced on Device", NULL, record.reduced_rows, es);
+	if (!state->grouped)
+		return;
+	if (record.processes > 1)
+		ExplainPropertyInteger("Processes", NULL, record.processes, es);
+	ExplainPropertyUInteger("Groups", NULL, record.groups, es);
+	hg_explain_bytes("Memory Usage", record.memory_bytes, es);
+	if (record.partitions == 0)
+		return;
+	ExplainPropertyUInteger("Partitions", NULL, record.partitions, es);
+	hg_explain_bytes("Disk Usage", record.spilled_bytes, es);
+}
 
 /* For up to this number of groups the order of rows does not matter: a near cache holds them. */
 #define HG_FEW_GROUPS 1000

@@ -13,8 +13,222 @@
 #include "hg_compat.h"
 
 #include "batch/hg_numeric.h"
+#include "batch/hg_predicate_apply.h"
+#include "batch/hg_predicate_clause.h"
 #include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
+
+/* ---------------------------------------------------------------------
+ * FILTER and HAVING clauses that are evaluated column by column over a batch
+ *
+ * A filter is a predicate (hg_predicate.h) over the batch's own arrays.  Permission to call its
+ * functions was checked when the expression for rechecks was initialized.
+ * ---------------------------------------------------------------------
+ */
+
+struct HgColumnFilter
+{
+	HgPredicate *predicate;
+	int *columns;  /* [view->ncolumns] columns of the batch */
+	HgBatch *view; /* the batch's arrays of these columns */
+};
+
+HgColumnFilter *
+hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns, const int *attnos)
+{
+	HgPredicate *predicate =
+		hg_predicate_from_clause(unconstify(Node *, (const Node *) filter), true);
+	AttrNumber *used = palloc(Max(desc->natts, 1) * sizeof(AttrNumber));
+	HgColumnFilter *columns;
+	int nused = 0;
+
+	if (predicate == NULL)
+		return NULL;
+	hg_predicate_bind(predicate, desc, used, &nused);
+	columns = palloc(sizeof(HgColumnFilter));
+	columns->predicate = predicate;
+	columns->columns = palloc0(Max(nused, 1) * sizeof(int));
+	columns->view = hg_batch_create_partial(nused, 0, NULL);
+	for (int i = 0; i < nused; i++)
+		while (attnos[columns->columns[i]] != used[i])
+		{
+			columns->columns[i]++;
+			Assert(columns->columns[i] < ncolumns);
+		}
+	pfree(used);
+	return columns;
+}
+
+void
+hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled)
+{
+	for (int i = 0; i < filter->view->ncolumns; i++)
+		takes_scaled[filter->columns[i]] = true;
+}
+
+void
+hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes, bool *recheck)
+{
+	HgBatch *view = filter->view;
+
+	view->nrows = batch->nrows;
+	for (int i = 0; i < view->ncolumns; i++)
+	{
+		int column = filter->columns[i];
+
+		view->values[i] = batch->values[column];
+		view->nulls[i] = batch->nulls[column];
+		view->has_nulls[i] = batch->has_nulls[column];
+		view->scales[i] = batch->scales[column];
+	}
+	memset(recheck, false, batch->nrows * sizeof(bool));
+	(void) hg_predicate_apply(filter->predicate, view, passes, recheck);
+}
+
+/* ---------------------------------------------------------------------
+ * Functions that advance aggregate states without a batch: from arrays, from a device's groups, or
+ * by a row count
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns element i of an array of words. */
+static pg_attribute_always_inline int64
+hg_array_word(const void *array, int i, HgWordType type)
+{
+	switch (type)
+	{
+		case HG_WORD_INT2:
+			return ((const int16 *) array)[i];
+		case HG_WORD_INT4:
+			return ((const int32 *) array)[i];
+		case HG_WORD_UINT4:
+			return ((const uint32 *) array)[i];
+		case HG_WORD_INT8:
+			break;
+	}
+	return ((const int64 *) array)[i];
+}
+
+static pg_attribute_always_inline void
+hg_array_sum(HgSumState *state, int nrows, const void *array, HgWordType type)
+{
+	uint64 sum = 0;
+
+	for (int i = 0; i < nrows; i++)
+		sum += (uint64) hg_array_word(array, i, type);
+	state->count += nrows;
+	state->sum = (int64) ((uint64) state->sum + sum);
+}
+
+static void
+hg_array_big_sum(HgBigSumState *state, int nrows, const int64 *array)
+{
+	HgHalves sum = {0};
+
+	for (int i = 0; i < nrows; i++)
+		hg_halves_add(&sum, array[i]);
+	hg_big_sum_take(state, nrows, hg_halves_total(&sum));
+}
+
+static pg_attribute_always_inline void
+hg_array_extreme(HgExtremeState *state, int nrows, const void *array, HgWordType type,
+				 bool greatest)
+{
+	int64 extreme = state->any ? state->value : hg_array_word(array, 0, type);
+
+	for (int i = 0; i < nrows; i++)
+	{
+		int64 value = hg_array_word(array, i, type);
+
+		extreme = greatest ? Max(extreme, value) : Min(extreme, value);
+	}
+	state->value = extreme;
+	state->any = true;
+}
+
+void
+hg_function_advance_array(const HgFunction *function, int nrows, const void *array, HgGroup *group)
+{
+	void *state = (char *) group + function->offset;
+
+#define HG_CALL_SUM(type) hg_array_sum(state, nrows, array, type)
+#define HG_CALL_MIN(type) hg_array_extreme(state, nrows, array, type, false)
+#define HG_CALL_MAX(type) hg_array_extreme(state, nrows, array, type, true)
+
+	Assert(nrows > 0);
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*(int64 *) state += nrows;
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			HG_FOR_WORD(function->word, HG_CALL_SUM);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_array_big_sum(state, nrows, array);
+			break;
+		case HG_AGGREGATE_MIN:
+			HG_FOR_WORD(function->word, HG_CALL_MIN);
+			break;
+		case HG_AGGREGATE_MAX:
+			HG_FOR_WORD(function->word, HG_CALL_MAX);
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+#undef HG_CALL_SUM
+#undef HG_CALL_MIN
+#undef HG_CALL_MAX
+}
+
+void
+hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows, const uint64 *item)
+{
+	void *at = (char *) group + function->offset;
+	HgSumState *sum = at;
+	HgBigSumState *big = at;
+	HgExtremeState *extreme = at;
+	int64 value;
+
+	switch (function->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+			*(int64 *) at += (int64) (item != NULL ? item[0] : rows);
+			break;
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+			sum->count += (int64) item[0];
+			sum->sum = (int64) ((uint64) sum->sum + item[1]);
+			break;
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+			hg_big_sum_take(big, (int64) item[0], (int128) item[2] << 64 | item[1]);
+			break;
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			if (item[0] == 0)
+				break;
+			value = (int64) item[1];
+			if (!extreme->any || (function->kind == HG_AGGREGATE_MAX ? value > extreme->value
+																	 : value < extreme->value))
+				extreme->value = value;
+			extreme->any = true;
+			break;
+		default:
+			Assert(false);
+			break;
+	}
+}
+
+void
+hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows)
+{
+	Assert(function->kind == HG_AGGREGATE_COUNT);
+	*(int64 *) ((char *) group + function->offset) += (int64) rows;
+}
 
 /* Loops over the rows of a selection, all if the constant all is set. */
 #define HG_EACH_ROW(row)                                                                           \
@@ -210,11 +424,11 @@ static pg_attribute_always_inline void
 hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum *values,
 				  HgWordType word, HgGroup *const *groups, HgGroup *group, bool plain, bool all)
 {
-#define HG_CALL_SUM(type)                                                                          \
+#define HG_ADVANCE_SUM(type)                                                                       \
 	hg_advance_sum(function, selection, values, groups, group, plain, all, type)
-#define HG_CALL_MIN(type)                                                                          \
+#define HG_ADVANCE_MIN(type)                                                                       \
 	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, false)
-#define HG_CALL_MAX(type)                                                                          \
+#define HG_ADVANCE_MAX(type)                                                                       \
 	hg_advance_extreme(function, selection, values, groups, group, plain, all, type, true)
 
 	switch (function->kind)
@@ -224,7 +438,7 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			break;
 		case HG_AGGREGATE_SUM_INT:
 		case HG_AGGREGATE_AVG_INT:
-			HG_FOR_WORD(word, HG_CALL_SUM);
+			HG_FOR_WORD(word, HG_ADVANCE_SUM);
 			break;
 		case HG_AGGREGATE_SUM_BIGINT:
 		case HG_AGGREGATE_AVG_BIGINT:
@@ -235,10 +449,10 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			hg_advance_numeric(function, selection, values, groups, group, plain, all);
 			break;
 		case HG_AGGREGATE_MIN:
-			HG_FOR_WORD(word, HG_CALL_MIN);
+			HG_FOR_WORD(word, HG_ADVANCE_MIN);
 			break;
 		case HG_AGGREGATE_MAX:
-			HG_FOR_WORD(word, HG_CALL_MAX);
+			HG_FOR_WORD(word, HG_ADVANCE_MAX);
 			break;
 		case HG_AGGREGATE_MIN_NUMERIC:
 		case HG_AGGREGATE_MAX_NUMERIC:
@@ -248,9 +462,9 @@ hg_advance_inline(const HgFunction *function, HgSelection selection, const Datum
 			Assert(false);
 			break;
 	}
-#undef HG_CALL_SUM
-#undef HG_CALL_MIN
-#undef HG_CALL_MAX
+#undef HG_ADVANCE_SUM
+#undef HG_ADVANCE_MIN
+#undef HG_ADVANCE_MAX
 }
 
 void

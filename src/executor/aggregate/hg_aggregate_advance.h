@@ -10,7 +10,11 @@
 #ifndef HG_AGGREGATE_ADVANCE_H
 #define HG_AGGREGATE_ADVANCE_H
 
+#include "access/tupdesc.h"
+#include "nodes/primnodes.h"
+
 #include "batch/hg_arithmetic.h"
+#include "batch/hg_batch.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 
@@ -48,5 +52,44 @@ hg_function_sums_numerics(const HgFunction *function)
  */
 extern void hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count,
 									 int128 scaled, int scale);
+
+/*
+ * Advances a group's state by nrows rows, at least 1.  The function must satisfy
+ * hg_function_takes_arrays().  array holds nrows integers of type function->word, none of them
+ * NULL, and stays the caller's.  A count ignores it, and array may then be NULL.
+ */
+extern void hg_function_advance_array(const HgFunction *function, int nrows, const void *array,
+									  HgGroup *group);
+
+/*
+ * Merges a device's result for one group into the group's state.  item points to the words of the
+ * argument (engine/hg_reduce.h).  For a count without an argument item is NULL, and rows, the
+ * number of reduced rows, is added.
+ */
+extern void hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows,
+							  const uint64 *item);
+
+/* Adds rows to the state of a count. */
+extern void hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows);
+
+typedef struct HgColumnFilter HgColumnFilter;
+
+/*
+ * Compiles a clause into a filter, in CurrentMemoryContext.  Attribute attnos[c] of desc is column
+ * c of the batches, which have ncolumns.  Returns NULL if the clause cannot be evaluated over
+ * columns.
+ */
+extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns,
+											   const int *attnos);
+
+/* Sets takes_scaled for the filter's columns, so that numerics come as scaled integers. */
+extern void hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled);
+
+/*
+ * Sets passes[i] if row i of the batch passes the filter.  If recheck[i] is set, passes[i] is
+ * meaningless and the caller evaluates the expression for that row.
+ */
+extern void hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes,
+								   bool *recheck);
 
 #endif /* HG_AGGREGATE_ADVANCE_H */

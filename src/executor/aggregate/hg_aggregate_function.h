@@ -3,8 +3,8 @@
  * hg_aggregate_function.h
  *	  Aggregate functions over batches: their description, and which inputs they accept.
  *
- * hg_aggregate_advance.h and hg_aggregate_bulk.h advance their states; hg_aggregate_result.h makes
- * results of the states.
+ * hg_aggregate_advance.h advances their states; hg_aggregate_result.h
+ * makes results of the states.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,10 +13,54 @@
 #ifndef HG_AGGREGATE_FUNCTION_H
 #define HG_AGGREGATE_FUNCTION_H
 
+#include "postgres.h"
+
 #include "nodes/execnodes.h"
 
-#include "executor/aggregate/hg_aggregate_kind.h"
 #include "executor/aggregate/hg_aggregate_transition.h"
+
+/* How an aggregate function is computed. */
+typedef enum HgAggregateKind
+{
+	HG_AGGREGATE_UNSUPPORTED,
+	HG_AGGREGATE_COUNT,		 /* of rows, or of values that are not NULL */
+	HG_AGGREGATE_SUM_INT,	 /* sum of int2 or int4 */
+	HG_AGGREGATE_AVG_INT,	 /* avg of int2 or int4 */
+	HG_AGGREGATE_SUM_BIGINT, /* sum of int8 */
+	HG_AGGREGATE_AVG_BIGINT, /* avg of int8 */
+	HG_AGGREGATE_SUM_NUMERIC,
+	HG_AGGREGATE_AVG_NUMERIC,
+	HG_AGGREGATE_MIN, /* of a type that compares as an integer */
+	HG_AGGREGATE_MAX,
+	HG_AGGREGATE_MIN_NUMERIC,
+	HG_AGGREGATE_MAX_NUMERIC,
+	HG_AGGREGATE_TRANSITION /* any other: its own transition function is called */
+} HgAggregateKind;
+
+/*
+ * Returns how an aggregate function, given by its OID, is computed.  A function is unsupported if
+ * its result depends on the order of rows by more than which of two equal values is returned.
+ * Sums, averages and variances of floats are supported if hashgraph.float_sums is on.
+ */
+extern HgAggregateKind hg_aggregate_kind(Oid function);
+
+/* Returns true if a kind is computed from the integers of a column as they are. */
+static inline bool
+hg_aggregate_is_of_integers(HgAggregateKind kind)
+{
+	switch (kind)
+	{
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_AVG_INT:
+		case HG_AGGREGATE_SUM_BIGINT:
+		case HG_AGGREGATE_AVG_BIGINT:
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			return true;
+		default:
+			return false;
+	}
+}
 
 /* How the Datum of an inline aggregate's argument holds an integer. */
 typedef enum HgWordType

@@ -24,7 +24,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-#include "executor/aggregate/hg_aggregate_bulk.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_source.h"
 

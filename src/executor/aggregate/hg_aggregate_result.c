@@ -14,12 +14,17 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "utils/array.h"
 #include "utils/fmgrprotos.h"
 #include "utils/numeric.h"
 
+#include "batch/hg_bound_params.h"
 #include "batch/hg_numeric.h"
+#include "batch/hg_predicate.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_result.h"
+#include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 
 /* Sums of int8 and of numerics, as numerics. */
@@ -181,4 +186,215 @@ hg_function_scaled(const HgFunction *function, const HgGroup *group)
 						 .scale = state->scale,
 						 .isnull = state->count == 0,
 						 .known = !state->rest.started};
+}
+
+/* ---------------------------------------------------------------------
+ * HAVING, evaluated for many groups at a time
+ *
+ * HAVING is a predicate over the columns of the node's scan slot (hg_aggregate_advance.h).  When
+ * the first group of a batch of groups is asked about, it is evaluated for all of them.  The batch
+ * has only results that need no memory: integers, and sums of numerics as scaled integers of one
+ * scale.  Groups that pass, or whose outcome is unknown, are evaluated one by one.
+ * ---------------------------------------------------------------------
+ */
+
+struct HgAggregateHaving
+{
+	HgColumnFilter *filter;
+	int nindexes;		 /* number of columns of the scan slot that the filter uses */
+	int *column_indexes; /* [nindexes] their indexes in the scan slot and in batch */
+	HgBatch *batch;		 /* values of the groups */
+
+	/* outcome for the groups first .. first + batch->nrows - 1 */
+	uint32 first;
+	bool passes[HG_BATCH_ROWS];	 /* [batch->nrows] */
+	bool recheck[HG_BATCH_ROWS]; /* [batch->nrows] */
+};
+
+/* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
+static bool
+hg_result_is_scaled(const HgResult *result)
+{
+	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
+}
+
+/* Returns true if a result can be computed from its state without allocating memory. */
+static bool
+hg_result_is_cheap(const HgResult *result)
+{
+	switch (result->kind)
+	{
+		case HG_AGGREGATE_COUNT:
+		case HG_AGGREGATE_SUM_INT:
+		case HG_AGGREGATE_MIN:
+		case HG_AGGREGATE_MAX:
+			return true;
+		default:
+			return hg_result_is_scaled(result);
+	}
+}
+
+HgAggregateHaving *
+hg_aggregate_begin_having(HgAggregateState *state)
+{
+	const PlanState *plan = &state->css.ss.ps;
+	TupleDesc desc = state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	Expr *qual = make_ands_explicit(plan->plan->qual);
+	HgAggregateHaving *having;
+	HgColumnFilter *filter;
+	int *attnos = palloc(desc->natts * sizeof(int));
+	bool *used = palloc0(desc->natts * sizeof(bool));
+
+	if (plan->plan->qual == NIL)
+		return NULL;
+	for (int column_index = 0; column_index < desc->natts; column_index++)
+		attnos[column_index] = column_index + 1;
+	filter = hg_column_filter_create((Expr *) hg_bind_params((Node *) qual, plan->state, false),
+									 desc, desc->natts, attnos);
+	if (filter == NULL)
+		return NULL;
+	having = palloc0(sizeof(HgAggregateHaving));
+	having->filter = filter;
+	having->column_indexes = palloc(desc->natts * sizeof(int));
+	hg_column_filter_take_scaled(filter, used);
+	for (int column_index = 0; column_index < desc->natts; column_index++)
+	{
+		if (!used[column_index])
+			continue;
+		if (column_index >= state->first_result &&
+			!hg_result_is_cheap(&state->results[column_index - state->first_result]))
+			return NULL;
+		having->column_indexes[having->nindexes++] = column_index;
+	}
+	having->batch = hg_batch_create_partial(desc->natts, having->nindexes, having->column_indexes);
+	return having;
+}
+
+void
+hg_aggregate_forget_having(HgAggregateHaving *having)
+{
+	having->batch->nrows = 0;
+}
+
+/* Copies a group column to the batch. */
+static void
+hg_having_add_column(HgAggregateState *state, int column_index)
+{
+	HgAggregateHaving *having = state->having;
+	HgGroups *groups = state->groups;
+	HgBatch *batch = having->batch;
+	int value = 0;
+
+	while (state->attnos[groups->columns[value]] != column_index + 1)
+	{
+		value++;
+		Assert(value < groups->nvalues);
+	}
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		HgGroup *group = hg_groups_get(groups, having->first + i);
+
+		batch->values[column_index][i] = group->values[value];
+		batch->nulls[column_index][i] = hg_group_nulls(groups, group)[value];
+	}
+}
+
+/* Converts an integer from scale from to scale to.  Returns false if 64 bits do not hold it. */
+static bool
+hg_having_scale(Datum *value, int from, int to)
+{
+	int128 scaled = DatumGetInt64(*value);
+
+	if (!hg_numeric_scale_up(&scaled, to - from) || scaled != (int64) scaled)
+		return false;
+	*value = Int64GetDatum((int64) scaled);
+	return true;
+}
+
+/* Adds sums of numerics in their greatest scale.  Sets unknown[] for sums that do not fit. */
+static void
+hg_having_add_scaled(HgAggregateState *state, int column_index, const HgFunction *function,
+					 bool *unknown)
+{
+	HgAggregateHaving *having = state->having;
+	HgBatch *batch = having->batch;
+	Datum *values = batch->values[column_index];
+	bool *nulls = batch->nulls[column_index];
+	int scales[HG_BATCH_ROWS];
+	int greatest = 0;
+	bool differ = false;
+
+	for (int i = 0; i < batch->nrows; i++)
+	{
+		HgScaledSum sum =
+			hg_function_scaled(function, hg_groups_get(state->groups, having->first + i));
+		bool fits =
+			sum.known && sum.scale <= HG_PREDICATE_SCALE && sum.scaled == (int64) sum.scaled;
+
+		nulls[i] = sum.isnull;
+		values[i] = fits ? Int64GetDatum((int64) sum.scaled) : Int64GetDatum(0);
+		unknown[i] |= !fits && !sum.isnull;
+		scales[i] = fits ? sum.scale : 0;
+		greatest = Max(greatest, scales[i]);
+		differ |= scales[i] != scales[0];
+	}
+	batch->scales[column_index] = greatest;
+	for (int i = 0; differ && i < batch->nrows; i++)
+		if (!nulls[i] && !unknown[i] && !hg_having_scale(&values[i], scales[i], greatest))
+			unknown[i] = true;
+}
+
+static void
+hg_having_add_result(HgAggregateState *state, int column_index, bool *unknown)
+{
+	const HgResult *result = &state->results[column_index - state->first_result];
+	HgAggregateHaving *having = state->having;
+	HgBatch *batch = having->batch;
+
+	if (hg_result_is_scaled(result))
+	{
+		hg_having_add_scaled(state, column_index, result->function, unknown);
+		return;
+	}
+	for (int i = 0; i < batch->nrows; i++)
+		batch->values[column_index][i] = hg_function_finish(
+			result->function, result->kind, hg_groups_get(state->groups, having->first + i),
+			&batch->nulls[column_index][i]);
+}
+
+/* Evaluates HAVING for the groups from first on. */
+static void
+hg_having_apply(HgAggregateState *state, uint32 first)
+{
+	HgAggregateHaving *having = state->having;
+	HgBatch *batch = having->batch;
+	bool unknown[HG_BATCH_ROWS];
+
+	having->first = first;
+	batch->nrows = (int) Min(state->groups->count - first, HG_BATCH_ROWS);
+	memset(unknown, false, batch->nrows * sizeof(bool));
+	for (int p = 0; p < having->nindexes; p++)
+	{
+		int column_index = having->column_indexes[p];
+
+		batch->has_nulls[column_index] = true;
+		if (column_index < state->first_result)
+			hg_having_add_column(state, column_index);
+		else
+			hg_having_add_result(state, column_index, unknown);
+	}
+	hg_column_filter_apply(having->filter, batch, having->passes, having->recheck);
+	for (int i = 0; i < batch->nrows; i++)
+		having->recheck[i] |= unknown[i];
+}
+
+bool
+hg_aggregate_is_ruled_out(HgAggregateState *state, uint32 number)
+{
+	HgAggregateHaving *having = state->having;
+
+	if (number < having->first || number - having->first >= (uint32) having->batch->nrows)
+		hg_having_apply(state, number);
+	number -= having->first;
+	return !having->passes[number] && !having->recheck[number];
 }

@@ -3,7 +3,7 @@
  * hg_aggregate_sums.h
  *	  The states of the aggregates that are computed inline.
  *
- * Only hg_aggregate_advance.c, hg_aggregate_bulk.c and hg_aggregate_result.c use them.
+ * Only hg_aggregate_advance.c and hg_aggregate_result.c use them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

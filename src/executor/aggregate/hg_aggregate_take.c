@@ -4,7 +4,7 @@
  *	  The aggregate node's way from a batch of rows to the states of groups.
  *
  * First the groups of all rows are found or made, and filters are evaluated, over columns if
- * possible (hg_aggregate_filter.h).  Then each function processes the rows in one of two ways:
+ * possible (hg_aggregate_advance.h).  Then each function processes the rows in one of two ways:
  *
  *	by column	By a loop over all rows.  A computed argument was evaluated for all of them by
  *				loops over columns (hg_arithmetic.h).  If it is only counted, only its NULLs
@@ -18,7 +18,7 @@
  *
  * If every function can, and there are neither groups nor filters, rows are processed in place
  * from arrays (HgRun).  If a batch has rows of few groups, functions without a filter process the
- * rows of each group together (hg_aggregate_small.h).
+ * rows of each group together (hg_aggregate_groups.h).
  *
  * NUMERICS come as scaled integers (HgBatch.takes_scaled) if the arguments that use them are
  * computed column by column.  They are converted to numerics for row-by-row expressions and for
@@ -40,7 +40,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_numeric_scaled.h"
-#include "executor/aggregate/hg_aggregate_bulk.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
 /* Limit of a run's computed arguments, without those of its last row. */

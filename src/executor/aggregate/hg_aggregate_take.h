@@ -11,8 +11,7 @@
 #define HG_AGGREGATE_TAKE_H
 
 #include "batch/hg_batch.h"
-#include "executor/aggregate/hg_aggregate_small.h"
-#include "executor/aggregate/hg_aggregate_filter.h"
+#include "executor/aggregate/hg_aggregate_groups.h"
 #include "executor/aggregate/hg_aggregate_advance.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */

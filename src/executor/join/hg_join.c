@@ -80,7 +80,7 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 
-#include "backend/hg_memory_pool.h"
+#include "backend/hg_memory.h"
 #include "backend/hg_library.h"
 #include "backend/hg_privilege.h"
 #include "batch/hg_input_select.h"

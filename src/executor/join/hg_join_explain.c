@@ -13,7 +13,7 @@
 #include "utils/ruleutils.h"
 
 #include "backend/device/hg_device.h"
-#include "backend/hg_memory_pool.h"
+#include "backend/hg_memory.h"
 #include "engine/hg_table.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"

@@ -13,7 +13,7 @@
  * hands up those of a multi-way join at whose top it is (hg_join_star.c).
  *
  * Columns of other types can be grouped by, and counted, if a device has replicas of their codes
- * beside both sides' graphs (resident/hg_resident_graph_codes.h).  Values are handed up in place
+ * beside both sides' graphs (resident/hg_resident_graph_version.h).  Values are handed up in place
  * of codes; they lie beside the graph version, and live as long as the join has it.  Numerics are
  * scaled integers there, which can be summed as well.
  *

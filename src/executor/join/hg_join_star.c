@@ -31,7 +31,7 @@
 
 #include "utils/memutils.h"
 
-#include "backend/matcher/hg_match_star.h"
+#include "backend/matcher/hg_match_replica.h"
 #include "batch/hg_input_select.h"
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_cover_cost.h"
