@@ -51,19 +51,8 @@
 #include "planner/hg_star_path.h"
 #include "resident/hg_resident_array.h"
 
-/* Costs for each row, in units of cpu_operator_cost. */
-#define HG_KEY_COST 0.5
-#define HG_AGGREGATE_COST 0.25
-
-/* The remaining share of the cost of arguments and filters that are computed column by column. */
-#define HG_BY_COLUMN_SHARE 0.1
-
 /* Estimated bytes of a group beside its values. */
 #define HG_GROUP_BYTES 48
-
-/* Costs of a page of rows that is written and read, and of a partition's file. */
-#define HG_DISK_PAGE_COST 3.5
-#define HG_DISK_FILE_COST 4
 
 /* Returns true if an aggregate's argument is computed column by column. */
 static bool
@@ -254,8 +243,8 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double gr
 		bytes /= partitions;
 		files += pow(partitions, level + 1);
 	}
-	return level * written * pages * HG_DISK_PAGE_COST * seq_page_cost +
-		   Min(files, input->rows) * HG_DISK_FILE_COST * random_page_cost;
+	return level * written * pages * HG_GROUPS_PAGE * seq_page_cost +
+		   Min(files, input->rows) * HG_GROUPS_FILE * random_page_cost;
 }
 
 void
@@ -282,7 +271,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	if (hg_force)
 	{
 		out->startup_cost = 0;
-		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_AGGREGATE_COST;
+		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_TOTAL;
 		if (hg_partitions_compete(input->parent))
 			out->total_cost += input->total_cost;
 		hg_path_set_disabled_nodes(out, 0);
@@ -292,7 +281,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup = Max(startup - hg_columns_saving(input, counted), 0);
 	if (!asks && !counted)
 		startup +=
-			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
+			input->rows * hg_operator_cost(nkeys * HG_GROUP_KEY_NS + naggs * HG_AGGREGATE_NS);
 	foreach (lc, path->aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);
@@ -300,13 +289,13 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
 		if (cached && hg_aggref_is_arithmetic(aggref))
-			inside.per_tuple *= HG_BY_COLUMN_SHARE;
+			inside.per_tuple *= HG_COLUMN_ARGUMENT_LEFT;
 		startup += inside.startup + inside.per_tuple * input->rows;
 		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
 		if (cached && aggref->aggfilter != NULL &&
 			hg_find_params((Node *) aggref->aggfilter, PARAM_EXEC) == NULL &&
 			hg_column_qual_takes((Node *) aggref->aggfilter))
-			inside.per_tuple *= HG_BY_COLUMN_SHARE;
+			inside.per_tuple *= HG_COLUMN_ARGUMENT_LEFT;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}
 	/* the device does all of the above */

@@ -59,23 +59,6 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_share.h"
 
-/* Savings and costs of one row, in units of cpu_tuple_cost (see above). */
-#define HG_SCAN_SAVED 0.7
-#define HG_RESIDENT_SAVED 0.1
-#define HG_COLUMNS_SAVED 0.16
-#define HG_COUNT_SAVED 0.2
-#define HG_FORMED_COST 0.4
-
-/* Saved share of the cost of a qual that is evaluated over columns. */
-#define HG_QUAL_SAVED 0.8
-
-/* Saved share of the cost of a page. */
-#define HG_PAGE_SAVED 0.15
-
-/* Cost of starting workers beyond parallel_setup_cost, in units of it: once, and for each. */
-#define HG_WORKERS_COST 2.0
-#define HG_WORKER_COST 0.5
-
 double
 hg_parallel_divisor(const Path *path)
 {
@@ -86,7 +69,7 @@ hg_parallel_divisor(const Path *path)
 static Cost
 hg_start_workers_cost(int workers)
 {
-	return workers > 0 ? parallel_setup_cost * (HG_WORKERS_COST + workers * HG_WORKER_COST) : 0;
+	return workers > 0 ? parallel_setup_cost * (HG_WORKERS_SETUP + workers * HG_WORKER_SETUP) : 0;
 }
 
 Cost
@@ -136,7 +119,7 @@ hg_resident_saving(const Path *path)
 		return 0;
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	return share *
-		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
+		   (page_cost * rel->pages + hg_tuple_cost(HG_CACHED_SAVED_NS) * hg_scan_rows(path));
 }
 
 /*
@@ -190,19 +173,19 @@ hg_qual_saving(const RelOptInfo *rel)
 			QualCost cost;
 
 			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
-			row += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
+			row += HG_COLUMN_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
 		}
 		else
 			formed = true;
 	}
-	return formed ? row - HG_FORMED_COST * cpu_tuple_cost * hg_scan_share(rel) : row;
+	return formed ? row - hg_tuple_cost(HG_FORM_CACHED_NS) * hg_scan_share(rel) : row;
 }
 
 /* Returns what a sequential scan saves if it is read by pages or from cached columns. */
 static Cost
 hg_scan_saving(const Path *path)
 {
-	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
+	Cost row = hg_tuple_cost(HG_SCAN_SAVED_NS);
 
 	if (!hg_target_is_plain(path->pathtarget))
 		return 0;
@@ -253,7 +236,7 @@ hg_rows_saving(const Path *path)
 			/* partitions are alike, except for their cached columns */
 			foreach (lc, ((const AppendPath *) path)->subpaths)
 				return hg_rows_saving(lfirst(lc)) > 0
-						   ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows +
+						   ? hg_tuple_cost(HG_SCAN_SAVED_NS) * path->rows +
 								 hg_append_resident_saving((const AppendPath *) path)
 						   : 0;
 			return 0;
@@ -267,7 +250,7 @@ hg_rows_saving(const Path *path)
 	foreach (lc, path->pathtarget->exprs)
 		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), PlaceHolderVar))
 			return 0;
-	return HG_RESULT_COST * cpu_tuple_cost * join->custom.path.rows;
+	return hg_tuple_cost(HG_FORM_ROW_NS) * join->custom.path.rows;
 }
 
 Cost
@@ -306,8 +289,9 @@ hg_columns_saving(const Path *path, bool counted)
 			saving += hg_columns_saving(lfirst(lc), counted);
 	else if (hg_path_is_cached(path))
 		saving =
-			hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
-			(counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED : HG_COLUMNS_SAVED);
+			hg_scan_share(path->parent) * hg_scan_rows(path) *
+			hg_tuple_cost(counted && path->parent->baserestrictinfo == NIL ? HG_COUNTED_SAVED_NS
+																		   : HG_COLUMNS_SAVED_NS);
 	return saving;
 }
 
@@ -321,7 +305,7 @@ hg_pages_saving(const Path *path)
 	if (path->pathtype != T_SeqScan || rel->pages > (BlockNumber) NBuffers)
 		return 0;
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return (1 - hg_scan_share(rel)) * HG_PAGE_SAVED * page_cost * rel->pages;
+	return (1 - hg_scan_share(rel)) * HG_PREFETCH_SAVED * page_cost * rel->pages;
 }
 
 Cost
@@ -353,9 +337,10 @@ hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input)
 	input->workers = hg_workers_priced(path);
 	input->graph = hg_scan_has_graph(path->parent);
 	/* covered rows are not read */
-	input->least = input->graph ? 0
-								: input->cost + path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) *
-													cpu_operator_cost;
+	input->least =
+		input->graph
+			? 0
+			: input->cost + path->rows * hg_operator_cost(HG_PRICED_ROW_NS + HG_PRICED_KEY_NS);
 	input->joined = hg_path_join(path) != NULL;
 	input->feared_rows = hg_feared_rows(root, path);
 }

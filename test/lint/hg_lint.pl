@@ -76,6 +76,7 @@ my @rules = (
 	[ "the state of core's heap scans is hg_heap_page.c's alone" => \&check_heap_scans ],
 	[ "the visibility map is hg_resident_map.c's alone" => \&check_visibility_map ],
 	[ "the area of residents is hg_resident_memory.c's alone" => \&check_resident_area ],
+	[ 'costs stand in hg_cost_table.h alone' => \&check_costs ],
 	[ 'files are named for their room' => \&check_file_names ],
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
 	[ 'functions are short, or say why not' => \&check_function_sizes ],
@@ -347,6 +348,15 @@ sub check_resident_area
 		map { "$_->[0]:$_->[1]: $_->[2]" }
 		  grep { $_->[0] ne 'src/resident/hg_resident_memory.c' }
 		  matching_lines(qr{^src/(?:resident|loader)/.*\.(?:c|h)$}, qr{^(?! \*).*\bdsa_(?!pointer\b)\w+\s*\(}));
+}
+
+sub check_costs
+{
+	return (
+		undef,
+		map { "$_->[0]:$_->[1]: $_->[2]" }
+		  grep { $_->[0] ne 'src/engine/hg_cost_table.h' }
+		  matching_lines(qr{^src/.*\.(?:c|h)$}, qr{^\s*#\s*define\s+\w+_(?:NS|COST)\s+\(*\d}));
 }
 
 sub check_file_names
