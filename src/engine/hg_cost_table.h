@@ -17,8 +17,7 @@
  *
  * Nothing here is calibrated, so that plans do not depend on the machine.  Calibrated is only what
  * chooses between a device and the CPU for a job whose rows are sent: each device process measures
- * both engines when it starts (hg_costs.h).  What the session adds to that, messages, copies and
- * values, is in this table.
+ * both engines when it starts (hg_costs.h).  This table has what a session adds to that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +27,7 @@
 #define HG_COST_TABLE_H
 
 /* Joins on the CPU.  A row that fits the CPU's caches takes a quarter of HG_JOIN_ROW_NS. */
-#define HG_JOIN_ROW_NS 16.0		/* bin, build and count a row of either side; bench: 15 to 17 */
+#define HG_JOIN_ROW_NS 16.0		/* bin, build and count a row of either side; bench: 16 */
 #define HG_MATCH_NS 10.0		/* write a pair; bench: 7 to 10 more than with --count */
 #define HG_STREAM_ROW_NS 4.0	/* read an outer row, look it up among few inner ones; hand: 4 */
 #define HG_HOLD_ROW_NS 6.0		/* read a row and collect it; est */

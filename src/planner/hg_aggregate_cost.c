@@ -7,17 +7,16 @@
  *
  *	rows		minus hg_path_saving(), because the input is charged for forming rows even if it
  *				can return columns, and minus hg_columns_saving()
- *	keys		N * k * cpu_operator_cost / 2
- *				hash, find, compare
- *	aggregates	N * a * cpu_operator_cost / 4, and the cost of arguments and filters that are no
- *				plain columns; a tenth of that if they are computed column by column over rows of
- *				a resident table. Nothing if rows of such a table or of a join of ours are only
- *				counted
+ *	keys		N * k * HG_GROUP_KEY_NS
+ *	aggregates	N * a * HG_AGGREGATE_NS, and the cost of arguments and filters that are no plain
+ *				columns; HG_COLUMN_ARGUMENT_LEFT of that if they are computed column by column over
+ *				rows of a resident table. Nothing if rows of such a table or of a join of ours are
+ *				only counted
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
- *	disk		pages * 3.5 * seq_page_cost * L to write and read the rows of groups that exceed
- *				work memory, partitioned L times until the groups of a partition fit; and 4 *
- *				random_page_cost for each partition's file. 65 MB of rows in 64 kB are
- *				partitioned six times into 5,460 files, which takes 3.1 s; sorting takes 1.2 s
+ *	disk		pages * HG_GROUPS_PAGE * L to write and read the rows of groups that exceed work
+ *				memory, partitioned L times until the groups of a partition fit; and HG_GROUPS_FILE
+ *				for each partition's file. 65 MB of rows in 64 kB are partitioned six times into
+ *				5,460 files, which takes 3.1 s; sorting takes 1.2 s
  *
  * Core charges N * (k + a) * cpu_operator_cost and the same for groups. If hash aggregation is
  * disabled, so is the node.

@@ -4,21 +4,20 @@
  *	  How much less the inputs of our nodes cost them than they cost core.
  *
  * Our joins and aggregations read their input faster than core does. The saving is subtracted from
- * the input's cost. For a table of N rows, or a join of ours that returns N rows:
+ * the input's cost. For a table, or a join of ours, in the constants of engine/hg_cost_table.h:
  *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of the cost of quals that are evaluated over
- *				columns: over cached ones of any kind (an IN of five takes less than a third of
- *				the time by rows), over pages only a comparison of by-value values. A row takes
- *				9 ns, and core's scan 26 to 30 (other access methods than heap are priced alike)
- *	pages		seq_page_cost * 15/100 of a table that fits shared buffers: core waits 3 to 4 us
- *				for the memory of a page, and prefetching the next one saves 2 us
- *	resident	the cost of pages and another 1/10 of N * cpu_tuple_cost, for the share of blocks
+ *	table		HG_SCAN_SAVED_NS for each row, and HG_COLUMN_QUAL_SAVED of quals that are
+ *				evaluated over columns: over cached ones of any kind (an IN of five takes less
+ *				than a third of the time by rows), over pages only a comparison of by-value values
+ *				(other access methods than heap are priced alike)
+ *	pages		HG_PREFETCH_SAVED of each page of a table that fits shared buffers
+ *	resident	the cost of pages and HG_CACHED_SAVED_NS for each row, for the share of blocks
  *				read from cached columns: the rest pays for binning, building and matching.
- *				4/10 of N * cpu_tuple_cost of that share are not saved if a clause is not
- *				evaluated over columns, because rows are formed of columns for it
+ *				HG_FORM_CACHED_NS are not saved if a clause is not evaluated over columns, because
+ *				rows are formed of columns for it
  *	join		the cost of forming its rows, if columns are returned
- *	columns		another 16/100 of N * cpu_tuple_cost of the cached share, if rows are aggregated
- *				without a join: 1 ns a row is left; and nothing if they are only counted
+ *	columns		HG_COLUMNS_SAVED_NS for each row of the cached share, if rows are aggregated
+ *				without a join, or HG_COUNTED_SAVED_NS if they are only counted
  *
  * The saving never exceeds the input's cost. Hints that force a path set its cost to 0, as
  * pg_hint_plan does for parallel scans, and a negative cost would fall with each rescan.
@@ -33,9 +32,9 @@
  *		least, ms		7.3		10.2	-		15.1
  *		median, ms		10.0	11.9	22		29
  *
- * A partial path of ours therefore costs two more parallel_setup_cost, and half of one for each
- * worker. It is part of the path's cost because core makes the Gather. Core's partial paths, whose
- * units take longer, keep their cost.
+ * A partial path of ours therefore costs HG_WORKERS_SETUP, and HG_WORKER_SETUP for each worker.
+ * It is part of the path's cost because core makes the Gather. Core's partial paths, whose units
+ * take longer, keep their cost.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -32,24 +32,24 @@
  *	- What it does differently, 14 to 20 ns a row, costs a little less than the least that core
  *	  charges for a row of either side of a hash join.
  *
- * In units of cpu_operator_cost, for O outer and I inner rows, c hash clauses and R result rows,
- * over the total costs of both inputs (minus what they save, see hg_input_cost.c):
+ * The cost is the sum of the following, over the total costs of both inputs (minus what they save,
+ * see hg_input_cost.c). engine/hg_cost_table.h has the constants.
  *
- *	start		3000, or 9000 for each process of a shared join; and the cost of starting workers
- *				(hg_input_cost.c)
- *	rows		(O + I) / 2
- *				store the row's key, bin it, build and match. T / 5 less for T outer rows that go
- *				through: from a join of ours into one that streams them and returns as many.
- *				O * 11/10 less if cached outer rows are streamed past dense inner keys and only
- *				counted: that takes 1.5 to 3 ns a row
- *	keys		(O + I) * c / 4 if they are exact; (O + I) * c if they are hashed
- *	columns		(O + I) * columns * 3/20 to store them, R * columns * 3/20 to gather them again;
- *				nothing for outer columns of the T rows that go through, which stay in place
+ *	start		HG_START_NS, or HG_SHARED_START_NS for each process of a shared join; and the cost
+ *				of starting workers (hg_input_cost.c)
+ *	rows		HG_PRICED_ROW_NS to store the row's key, bin it, build and match;
+ *				HG_THROUGH_SAVED_NS less for outer rows that go through: from a join of ours into
+ *				one that streams them and returns as many; HG_STREAM_SAVED_NS less for cached
+ *				outer rows that are streamed past dense inner keys and only counted
+ *	keys		HG_PRICED_KEY_NS for each hash clause of a row, or HG_PRICED_HASH_NS if keys are
+ *				hashed
+ *	columns		HG_PRICED_COLUMN_NS for each column of a row to store it, and of a result row to
+ *				gather it; nothing for outer columns of rows that go through, which stay in place
  *	quals		as core charges them, for each match; hash clauses too if keys are hashed and
  *				rechecked
- *	result		R * cpu_tuple_cost * 6/10, if rows are formed: 15 to 20 ns
- *	disk		what exceeds work memory is written and read once, sequentially; but not if
- *				inner keys can be stored as bits (batch/hg_key_bits.h), by statistics
+ *	result		HG_FORM_ROW_NS, if rows are formed
+ *	disk		what exceeds work memory is written and read once, sequentially; but not if inner
+ *				keys can be stored as bits (batch/hg_key_bits.h), by statistics
  *
  * If outer rows go through, one more join in a star of 10 million rows takes 4 ns a row, from
  * pages or cached columns, whether all rows or every second one have a partner. An outer column
@@ -80,11 +80,10 @@
  *
  *	max(C, C / d + P)	the reader takes at least C, and meanwhile the others do its part of the
  *						other side; if each read it for itself, they would cost C + P
- *	outer rows * 4		for each outer row of a process that could otherwise stream it: collecting
- *						and binning takes 20 to 40 ns a row (2 million rows with one partner each
- *						among 1,000 to 50,000), and memory: these are feared rows (hg_input_cost.h)
- *	all rows * 40		for rows that go to disk because both sides are stored; a process with only
- *						the inner side takes the outer one in chunks: at least 200 ns a row
+ *	HG_SHARED_ROW_NS	for each outer row of a process that could otherwise stream it, and memory:
+ *						these are feared rows (hg_input_cost.h)
+ *	HG_CHUNKED_ROW_NS	for all rows that go to disk because both sides are stored; a process with
+ *						only the inner side takes the outer one in chunks
  *
  * If hash joins are disabled, so is the node. The startup cost covers reading the inner input, and
  * as much of the outer one as work memory can store, or one batch of it if it is streamed past a
