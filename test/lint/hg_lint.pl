@@ -173,6 +173,13 @@ sub matching_lines
 	return @found;
 }
 
+# The same outside the one file that may have such lines, as a diagnostic each.
+sub lines_elsewhere
+{
+	my ($file, @like) = @_;
+	return map { "$_->[0]:$_->[1]: $_->[2]" } grep { $_->[0] ne $file } matching_lines(@like);
+}
+
 # Every include of the files that match, as [file, line number, text, style, name,
 # path of the project's file or undef].
 sub includes
@@ -310,11 +317,7 @@ sub check_launches
 
 sub check_versions
 {
-	return (
-		undef,
-		map { "$_->[0]:$_->[1]: $_->[2]" }
-		  grep { $_->[0] ne 'src/hg_compat.h' }
-		  matching_lines(qr{\.(?:c|h|cu|cuh)$}, qr{\bPG_VERSION_NUM\b|\bPG_MAJORVERSION_NUM\b}));
+	return (undef, lines_elsewhere('src/hg_compat.h', qr{\.(?:c|h|cu|cuh)$}, qr{\bPG_VERSION_NUM\b|\bPG_MAJORVERSION_NUM\b}));
 }
 
 sub check_heap_scans
@@ -334,29 +337,19 @@ sub check_visibility_map
 {
 	return (
 		undef,
-		(
-			map { "$_->[0]:$_->[1]: $_->[2]" }
-			  grep { $_->[0] ne 'src/resident/hg_resident_map.c' }
-			  matching_lines(qr{^src/.*\.(?:c|h)$}, qr{access/visibilitymap\.h})),
-		(map { "$_->[0]:$_->[1]: $_->[2]" } matching_lines(qr{^src/.*\.(?:c|h)$}, qr{^(?! \*).*\b(?:visibilitymap_pin|PageGetLSN)\s*\(})));
+		lines_elsewhere('src/resident/hg_resident_map.c', qr{^src/.*\.(?:c|h)$}, qr{access/visibilitymap\.h}),
+		lines_elsewhere('', qr{^src/.*\.(?:c|h)$}, qr{^(?! \*).*\b(?:visibilitymap_pin|PageGetLSN)\s*\(}));
 }
 
 sub check_resident_area
 {
-	return (
-		undef,
-		map { "$_->[0]:$_->[1]: $_->[2]" }
-		  grep { $_->[0] ne 'src/resident/hg_resident_memory.c' }
-		  matching_lines(qr{^src/(?:resident|loader)/.*\.(?:c|h)$}, qr{^(?! \*).*\bdsa_(?!pointer\b)\w+\s*\(}));
+	return (undef,
+		lines_elsewhere('src/resident/hg_resident_memory.c', qr{^src/(?:resident|loader)/.*\.(?:c|h)$}, qr{^(?! \*).*\bdsa_(?!pointer\b)\w+\s*\(}));
 }
 
 sub check_costs
 {
-	return (
-		undef,
-		map { "$_->[0]:$_->[1]: $_->[2]" }
-		  grep { $_->[0] ne 'src/engine/hg_cost_table.h' }
-		  matching_lines(qr{^src/.*\.(?:c|h)$}, qr{^\s*#\s*define\s+\w+_(?:NS|COST)\s+\(*\d}));
+	return (undef, lines_elsewhere('src/engine/hg_cost_table.h', qr{^src/.*\.(?:c|h)$}, qr{^\s*#\s*define\s+\w+_(?:NS|COST)\s+\(*\d}));
 }
 
 sub check_file_names
@@ -432,8 +425,7 @@ sub check_leftovers
 {
 	# Written so that this file does not find itself.
 	my $words = join '|', map { "\\b$_\\b" } 'TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'HA' . 'CK';
-	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
-		  matching_lines(qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
+	return (undef, lines_elsewhere('', qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
 }
 
 # A test waits for a state with what HashGraphTest.pm has, and a time is measured in test/perf.
@@ -463,8 +455,7 @@ sub check_retired_words
 # clang-format tears a comment where it breaks a long line: the rest begins at its star.
 sub check_comments
 {
-	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
-		  matching_lines(qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
+	return (undef, lines_elsewhere('', qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
 }
 
 # A contract is no question, and a comment does not continue the one above it.
