@@ -91,6 +91,9 @@ hg_block_clear(void *block, Size bytes)
 
 #define HG_HUGE_PAGE ((Size) 2 * 1024 * 1024)
 
+/* A block is used again for a request if at most this part of it beyond that stays unused. */
+#define HG_POOL_UNUSED_PART 4
+
 struct HgPoolBlock
 {
 	dlist_node node; /* in the list of its owner, or of free blocks */
@@ -231,7 +234,7 @@ hg_pool_find(Size bytes)
 	{
 		HgPoolBlock *block = dlist_container(HgPoolBlock, node, iter.cur);
 
-		if (block->bytes >= bytes && block->bytes - bytes <= bytes / 4 &&
+		if (block->bytes >= bytes && block->bytes - bytes <= bytes / HG_POOL_UNUSED_PART &&
 			(best == NULL || block->bytes < best->bytes))
 			best = block;
 	}

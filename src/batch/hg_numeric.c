@@ -18,20 +18,7 @@
 #include "utils/numeric.h"
 
 #include "batch/hg_numeric.h"
-
-#define HG_DIGIT_BASE 10000
-#define HG_DIGIT_DECIMALS 4
-
-/* Bits of the first word of the header. */
-#define HG_NUMERIC_SPECIAL 0xC000
-#define HG_NUMERIC_SHORT 0x8000
-#define HG_SHORT_NEGATIVE 0x2000
-#define HG_SHORT_SCALE 0x1F80
-#define HG_SHORT_SCALE_SHIFT 7
-#define HG_SHORT_WEIGHT_SIGN 0x0040
-#define HG_SHORT_WEIGHT 0x003F
-#define HG_LONG_NEGATIVE 0x4000
-#define HG_LONG_SCALE 0x3FFF
+#include "batch/hg_numeric_scaled.h"
 
 /* The greatest powers of ten that fit 64 and 128 bits. */
 #define HG_MOST_TENS 18

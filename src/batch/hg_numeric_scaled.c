@@ -16,26 +16,14 @@
 
 #include "batch/hg_numeric_scaled.h"
 
-#define HG_BASE 10000
-#define HG_BASE_DECIMALS 4
-
-/* The 16 bits of the short form. */
-#define HG_FORM 0xC000
-#define HG_FORM_SHORT 0x8000
-#define HG_SIGN 0x2000
-#define HG_SCALE_SHIFT 7
-#define HG_SCALE 0x3f
-#define HG_WEIGHT 0x7f
-#define HG_WEIGHT_SIGN 0x40
-
 HgScaledFormat
 hg_scaled_format(int scale)
 {
-	HgScaledFormat format = {.header = HG_FORM_SHORT | scale << HG_SCALE_SHIFT,
-							 .fraction = (scale + HG_BASE_DECIMALS - 1) / HG_BASE_DECIMALS,
+	HgScaledFormat format = {.header = HG_NUMERIC_SHORT | scale << HG_SHORT_SCALE_SHIFT,
+							 .fraction = (scale + HG_DIGIT_DECIMALS - 1) / HG_DIGIT_DECIMALS,
 							 .factor = 1};
 
-	for (int i = scale; i < format.fraction * HG_BASE_DECIMALS; i++)
+	for (int i = scale; i < format.fraction * HG_DIGIT_DECIMALS; i++)
 		format.factor *= 10;
 	return format;
 }
@@ -43,12 +31,12 @@ hg_scaled_format(int scale)
 int
 hg_scaled_many_digits(uint64 scaled, uint64 factor, uint16 *digits)
 {
-	uint64 last = HG_BASE / factor;
+	uint64 last = HG_DIGIT_BASE / factor;
 	int n = 0;
 
 	digits[n++] = (uint16) (scaled % last * factor);
-	for (scaled /= last; scaled > 0; scaled /= HG_BASE)
-		digits[n++] = scaled % HG_BASE;
+	for (scaled /= last; scaled > 0; scaled /= HG_DIGIT_BASE)
+		digits[n++] = scaled % HG_DIGIT_BASE;
 	return n;
 }
 
@@ -81,25 +69,26 @@ hg_scaled_load(const char *numeric, int64 *scaled, int *scale)
 	if (n < 0 || n > HG_SCALED_DIGITS)
 		return false;
 	memcpy(&header, numeric + 1, sizeof(header));
-	*scale = header >> HG_SCALE_SHIFT & HG_SCALE;
-	if ((header & HG_FORM) != HG_FORM_SHORT || *scale > HG_SCALED_DECIMALS)
+	*scale = (header & HG_SHORT_SCALE) >> HG_SHORT_SCALE_SHIFT;
+	if ((header & HG_NUMERIC_SPECIAL) != HG_NUMERIC_SHORT || *scale > HG_SCALED_DECIMALS)
 		return false;
-	weight = header & HG_WEIGHT;
-	if (weight & HG_WEIGHT_SIGN)
-		weight -= 2 * HG_WEIGHT_SIGN;
+	weight = header & HG_SHORT_WEIGHT;
+	if (header & HG_SHORT_WEIGHT_SIGN)
+		weight |= ~HG_SHORT_WEIGHT;
 	for (int i = 0; i < n; i++)
 	{
 		uint16 digit;
 
 		memcpy(&digit, numeric + 1 + (1 + i) * sizeof(uint16), sizeof(digit));
-		digits = digits * HG_BASE + digit;
+		digits = digits * HG_DIGIT_BASE + digit;
 	}
 	/* the last digit counts multiples of 10000^(weight - n + 1) */
 	if (!hg_scaled_multiply(
-			&digits,
-			digits == 0 ? 0 : Max(HG_BASE_DECIMALS * (weight - n + 1) + *scale, -HG_BASE_DECIMALS)))
+			&digits, digits == 0
+						 ? 0
+						 : Max(HG_DIGIT_DECIMALS * (weight - n + 1) + *scale, -HG_DIGIT_DECIMALS)))
 		return false;
-	*scaled = header & HG_SIGN ? -(int64) digits : (int64) digits;
+	*scaled = header & HG_SHORT_NEGATIVE ? -(int64) digits : (int64) digits;
 	format = hg_scaled_format(*scale);
 	return hg_scaled_store(&format, *scaled, made) == size && memcmp(made, numeric, size) == 0;
 }

@@ -12,6 +12,19 @@
 
 #include "hg_compat.h"
 
+/* Digits of stored numerics, and bits of the first word of their header, short or long. */
+#define HG_DIGIT_BASE 10000
+#define HG_DIGIT_DECIMALS 4
+#define HG_NUMERIC_SPECIAL 0xC000
+#define HG_NUMERIC_SHORT 0x8000
+#define HG_SHORT_NEGATIVE 0x2000
+#define HG_SHORT_SCALE 0x1F80
+#define HG_SHORT_SCALE_SHIFT 7
+#define HG_SHORT_WEIGHT_SIGN 0x0040
+#define HG_SHORT_WEIGHT 0x003F
+#define HG_LONG_NEGATIVE 0x4000
+#define HG_LONG_SCALE 0x3FFF
+
 /* The most decimals of a scaled integer. */
 #define HG_SCALED_DECIMALS 16
 
@@ -52,16 +65,16 @@ static inline Size
 hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *target)
 {
 	uint64 rest = scaled < 0 ? -(uint64) scaled : (uint64) scaled;
-	uint16 header = format->header | (scaled < 0 ? 0x2000 : 0);
+	uint16 header = format->header | (scaled < 0 ? HG_SHORT_NEGATIVE : 0);
 	uint16 digits[HG_SCALED_DIGITS];
 	int n = 0;
 	int zeroes = 0;
 	Size size;
 
-	if (rest <= PG_UINT64_MAX / 1000)
+	if (rest <= PG_UINT64_MAX / (HG_DIGIT_BASE / 10))
 	{
-		for (rest *= format->factor; rest >= 10000; rest /= 10000)
-			digits[n++] = rest % 10000;
+		for (rest *= format->factor; rest >= HG_DIGIT_BASE; rest /= HG_DIGIT_BASE)
+			digits[n++] = rest % HG_DIGIT_BASE;
 		if (rest > 0)
 			digits[n++] = (uint16) rest;
 	}
@@ -69,7 +82,7 @@ hg_scaled_store(const HgScaledFormat *format, int64 scaled, char *target)
 		n = hg_scaled_many_digits(rest, format->factor, digits);
 	if (n > 0)
 		/* the first digit's weight: seven bits with its sign */
-		header |= (uint16) (n - 1 - format->fraction) & 0x7f;
+		header |= (uint16) (n - 1 - format->fraction) & (HG_SHORT_WEIGHT_SIGN | HG_SHORT_WEIGHT);
 	while (zeroes < n && digits[zeroes] == 0)
 		zeroes++;
 	size = 1 + (1 + n - zeroes) * sizeof(uint16);

@@ -19,13 +19,7 @@
 #include "batch/hg_heap_page.h"
 #include "batch/hg_page_source.h"
 #include "batch/hg_page_quals.h"
-
-/*
- * Time to copy a page into memory that another process reads, and to take a row out of one here,
- * in ns.  Measured: 691 MB in 0.1 s, and 20 million rows of them in 0.25 s.
- */
-#define HG_PAGE_COPY_NS 1200.0
-#define HG_PAGE_ROW_NS 12.5
+#include "engine/hg_cost_table.h"
 
 /* Bounds of a parallel scan's runs; each run costs at least one message. */
 #define HG_PAGE_RUN_BYTES (4 * 1024 * 1024)

@@ -16,6 +16,9 @@
 #include "batch/hg_predicate_apply.h"
 #include "batch/hg_predicate_filter.h"
 
+/* Codes whose values are compared between two checks for interrupts. */
+#define HG_FILTER_POLL_CODES 1024
+
 /* The filter of one lookup that is being compiled. */
 typedef struct HgFilterMaker
 {
@@ -299,7 +302,7 @@ hg_filter_bytes(HgFilterMaker *maker, const HgPredicate *predicate, int column)
 	holds = palloc(Max(codes->ncodes, 1) * sizeof(bool));
 	for (uint32 code = 0; code < codes->ncodes && possible; code++)
 	{
-		if (code % 1024 == 0)
+		if (code % HG_FILTER_POLL_CODES == 0)
 			CHECK_FOR_INTERRUPTS();
 		possible = hg_predicate_apply_one(
 			predicate, PointerGetDatum(hg_graph_code_value(codes, code)), &holds[code]);

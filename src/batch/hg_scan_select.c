@@ -33,26 +33,18 @@
 
 #include "batch/hg_bound_params.h"
 #include "batch/hg_scan_select.h"
+#include "engine/hg_cost_table.h"
 
-/*
- * Estimated costs for a row, in ns: of the check, of predicates over columns at fixed offsets, of
- * those behind variable-length ones, and of clauses that are evaluated row by row.
- */
-#define HG_CHECK_COST 8.0
-#define HG_FIXED_COST 4.0
-#define HG_WALK_COST 16.0
-#define HG_ROW_QUAL_COST 50.0
-
-/* Estimates the cost of the qual. */
+/* Estimates the ns of the qual for a row. */
 static void
 hg_select_weigh(HgScanSelect *select)
 {
 	select->qual_cost = 0;
 	if (select->column_qual != NULL)
 		select->qual_cost +=
-			hg_column_qual_is_fixed(select->column_qual) ? HG_FIXED_COST : HG_WALK_COST;
+			hg_column_qual_is_fixed(select->column_qual) ? HG_FIXED_QUAL_NS : HG_WALKED_QUAL_NS;
 	if (select->row_qual != NULL)
-		select->qual_cost += HG_ROW_QUAL_COST;
+		select->qual_cost += HG_ROW_QUAL_NS;
 }
 
 bool
@@ -164,7 +156,7 @@ hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 		return check->ncolumns < select->nattnos;
 	/* compares rejected rows for their cost */
 	dropped = select->seen > 0 ? 1 - (double) select->passed / select->seen : 0;
-	return (1 - check->share) * select->qual_cost > dropped * HG_CHECK_COST;
+	return (1 - check->share) * select->qual_cost > dropped * HG_CHECK_NS;
 }
 
 bool

@@ -16,8 +16,9 @@
 
 #include <string.h>
 
-/* Least number of rows of a side that a load has room for. */
+/* Rows of a side that a load has room for: at least, and in 16ths of its share. */
 #define LEAST_ROOM 65536
+#define ROOM_16THS 17
 
 /* Rows that are selected before they are scattered: few enough to stay in the caches. */
 #define SELECTED_ROWS 2048
@@ -92,7 +93,7 @@ static uint64_t
 load_room(const HgPassSide *side)
 {
 	/* a little more than its share, as ranges differ in size */
-	uint64_t room = side->rows / HG_PASSES_LOADS / 16 * 17;
+	uint64_t room = side->rows / HG_PASSES_LOADS / 16 * ROOM_16THS;
 
 	return room < LEAST_ROOM ? LEAST_ROOM : room;
 }

@@ -183,10 +183,12 @@ hg_codes_fill(const HgCodes *codes, uint32 *starts, char *bytes)
  */
 
 /*
- * Rows of the sample, and repeated values that make a dictionary likely.  If as many values as a
- * dictionary may have are equally frequent, some 30 of the sample's values are repeated.
+ * Rows of the sample, the part of them that needs values for the sample to say anything, and
+ * repeated values that make a dictionary likely.  If as many values as a dictionary may have are
+ * equally frequent, some 30 of the sample's values are repeated.
  */
 #define HG_SAMPLE_ROWS 2048
+#define HG_SAMPLE_VALUES_PART 4
 #define HG_SAMPLE_REPEATED 8
 
 /* State of encoding a column's rows. */
@@ -235,8 +237,8 @@ hg_dictionary_is_likely(const HgSegmentArray *packed, uint32 nrows)
 		seen++;
 		hg_encoding_row(&encoding, row, hg_segment_value(packed, row));
 	}
-	/* few values among many NULLs say nothing */
-	return seen < HG_SAMPLE_ROWS / 4 || seen - (int) encoding.codes->ncodes >= HG_SAMPLE_REPEATED;
+	return seen < HG_SAMPLE_ROWS / HG_SAMPLE_VALUES_PART ||
+		   seen - (int) encoding.codes->ncodes >= HG_SAMPLE_REPEATED;
 }
 
 /* Finds the codes of all rows; false if there are too many, or they use more than limit bytes. */

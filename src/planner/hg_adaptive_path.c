@@ -44,9 +44,6 @@
  */
 #define HG_ADAPTIVE_RESCANS 10.0
 
-/* What it costs to hold a row until it is joined, in units of cpu_operator_cost. */
-#define HG_COUNTED_ROW_COST 1.0
-
 /* ---------------------------------------------------------------------
  * The outer rows as a path
  * ---------------------------------------------------------------------
@@ -143,8 +140,8 @@ hg_adaptive_is_beaten(const Path *first, Cost least)
 	const HgJoinPath *ours = first != NULL ? hg_path_join(first) : NULL;
 
 	if (ours != NULL && ours->lookup_rows > 0)
-		return first->total_cost <= least * HG_EQUAL_COST;
-	return first != NULL && first->total_cost * HG_EQUAL_COST < least;
+		return first->total_cost <= least * HG_FUZZ_FACTOR;
+	return first != NULL && first->total_cost * HG_FUZZ_FACTOR < least;
 }
 
 /* Returns true if clauses that no row decides put a Result above a relation's scan. */
@@ -207,7 +204,7 @@ bool
 hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
 {
 	bool rescanned = hg_query_is_rescanned(root);
-	Cost least = HG_LOOP_LEAST_COST * (rescanned ? HG_ADAPTIVE_RESCANS : 1);
+	Cost least = HG_LOOP_LEAST_UNITS * (rescanned ? HG_ADAPTIVE_RESCANS : 1);
 	const Path *outer = loop->jpath.outerjoinpath;
 	Cost priced =
 		Max(loop->jpath.path.total_cost - outer->total_cost, outer->rows * hg_lookup_least_cost());
@@ -330,8 +327,7 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	path->lookup_at_once = at_once;
 	path->lookup_matches = hg_lookup_matches(loop->jpath.innerjoinpath);
 	adaptive->startup_cost = at_once ? loop->jpath.path.startup_cost : outer_cost;
-	adaptive->total_cost =
-		outer_cost + lookups + outer->rows * HG_COUNTED_ROW_COST * cpu_operator_cost;
+	adaptive->total_cost = outer_cost + lookups + outer->rows * hg_operator_cost(HG_KEPT_ROW_NS);
 	hg_path_set_disabled_nodes(
 		adaptive, Max(hg_path_disabled_nodes(adaptive), hg_path_disabled_nodes(&loop->jpath.path)));
 	return true;

@@ -7,17 +7,16 @@
  *
  *	rows		minus hg_path_saving(), because the input is charged for forming rows even if it
  *				can return columns, and minus hg_columns_saving()
- *	keys		N * k * cpu_operator_cost / 2
- *				hash, find, compare
- *	aggregates	N * a * cpu_operator_cost / 4, and the cost of arguments and filters that are no
- *				plain columns; a tenth of that if they are computed column by column over rows of
- *				a resident table. Nothing if rows of such a table or of a join of ours are only
- *				counted
+ *	keys		N * k * HG_GROUP_KEY_NS
+ *	aggregates	N * a * HG_AGGREGATE_NS, and the cost of arguments and filters that are no plain
+ *				columns; HG_COLUMN_ARGUMENT_LEFT of that if they are computed column by column over
+ *				rows of a resident table. Nothing if rows of such a table or of a join of ours are
+ *				only counted
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
- *	disk		pages * 3.5 * seq_page_cost * L to write and read the rows of groups that exceed
- *				work memory, partitioned L times until the groups of a partition fit; and 4 *
- *				random_page_cost for each partition's file. 65 MB of rows in 64 kB are
- *				partitioned six times into 5,460 files, which takes 3.1 s; sorting takes 1.2 s
+ *	disk		pages * HG_GROUPS_PAGE * L to write and read the rows of groups that exceed work
+ *				memory, partitioned L times until the groups of a partition fit; and HG_GROUPS_FILE
+ *				for each partition's file. 65 MB of rows in 64 kB are partitioned six times into
+ *				5,460 files, which takes 3.1 s; sorting takes 1.2 s
  *
  * Core charges N * (k + a) * cpu_operator_cost and the same for groups. If hash aggregation is
  * disabled, so is the node.
@@ -51,19 +50,8 @@
 #include "planner/hg_star_path.h"
 #include "resident/hg_resident_array.h"
 
-/* Costs for each row, in units of cpu_operator_cost. */
-#define HG_KEY_COST 0.5
-#define HG_AGGREGATE_COST 0.25
-
-/* The remaining share of the cost of arguments and filters that are computed column by column. */
-#define HG_BY_COLUMN_SHARE 0.1
-
 /* Estimated bytes of a group beside its values. */
 #define HG_GROUP_BYTES 48
-
-/* Costs of a page of rows that is written and read, and of a partition's file. */
-#define HG_DISK_PAGE_COST 3.5
-#define HG_DISK_FILE_COST 4
 
 /* Returns true if an aggregate's argument is computed column by column. */
 static bool
@@ -254,8 +242,8 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double gr
 		bytes /= partitions;
 		files += pow(partitions, level + 1);
 	}
-	return level * written * pages * HG_DISK_PAGE_COST * seq_page_cost +
-		   Min(files, input->rows) * HG_DISK_FILE_COST * random_page_cost;
+	return level * written * pages * HG_GROUPS_PAGE * seq_page_cost +
+		   Min(files, input->rows) * HG_GROUPS_FILE * random_page_cost;
 }
 
 void
@@ -282,7 +270,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	if (hg_force)
 	{
 		out->startup_cost = 0;
-		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_AGGREGATE_COST;
+		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_TOTAL;
 		if (hg_partitions_compete(input->parent))
 			out->total_cost += input->total_cost;
 		hg_path_set_disabled_nodes(out, 0);
@@ -292,7 +280,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup = Max(startup - hg_columns_saving(input, counted), 0);
 	if (!asks && !counted)
 		startup +=
-			input->rows * cpu_operator_cost * (nkeys * HG_KEY_COST + naggs * HG_AGGREGATE_COST);
+			input->rows * hg_operator_cost(nkeys * HG_GROUP_KEY_NS + naggs * HG_AGGREGATE_NS);
 	foreach (lc, path->aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);
@@ -300,13 +288,13 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 
 		cost_qual_eval_node(&inside, (Node *) aggref->args, root);
 		if (cached && hg_aggref_is_arithmetic(aggref))
-			inside.per_tuple *= HG_BY_COLUMN_SHARE;
+			inside.per_tuple *= HG_COLUMN_ARGUMENT_LEFT;
 		startup += inside.startup + inside.per_tuple * input->rows;
 		cost_qual_eval_node(&inside, (Node *) aggref->aggfilter, root);
 		if (cached && aggref->aggfilter != NULL &&
 			hg_find_params((Node *) aggref->aggfilter, PARAM_EXEC) == NULL &&
 			hg_column_qual_takes((Node *) aggref->aggfilter))
-			inside.per_tuple *= HG_BY_COLUMN_SHARE;
+			inside.per_tuple *= HG_COLUMN_ARGUMENT_LEFT;
 		startup += inside.startup + inside.per_tuple * input->rows;
 	}
 	/* the device does all of the above */

@@ -12,9 +12,6 @@
 
 #include "planner/hg_aggregate_plan.h"
 
-/* The total cost of a forced aggregate. */
-#define HG_FORCED_AGGREGATE_COST 0.001
-
 /* Fills in rows and costs of a path; groups is the number of groups before HAVING. */
 extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);
 

@@ -555,7 +555,7 @@ hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 	/* must win even in tests that set the costs of a Gather to 0 */
 	if (hg_force)
 	{
-		path->total_cost = Min(path->total_cost, cost + HG_FORCED_AGGREGATE_COST / 2);
+		path->total_cost = Min(path->total_cost, cost + HG_FORCED_TOTAL / 2);
 		path->startup_cost = Min(path->startup_cost, path->total_cost);
 		hg_path_set_disabled_nodes(path, 0);
 	}

@@ -13,6 +13,7 @@
 #include "optimizer/paths.h"
 
 #include "planner/hg_core_path.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
@@ -29,12 +30,6 @@
  * many times the loop's first row.
  */
 #define HG_LOOP_FIRST_ROW 2.0
-
-/*
- * What a hash join takes beyond its price for each outer row, in units of cpu_tuple_cost: 50 to 100
- * ns at least, where core asks for 5 if inner rows are unique (hg_join_cost.c).
- */
-#define HG_HASH_HIDDEN 2.0
 
 /*
  * A side with this many rows or fewer bounds the time of a loop, so that it may stay.  A join that
@@ -160,11 +155,11 @@ hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
 		return -1;
 	if (hg_loop_is_whole(path))
 		return hg_loop_has_few_rows(root, path) ? -1 : hg_loop_bound(root, path);
-	if (path->total_cost < HG_LOOP_LEAST_COST &&
+	if (path->total_cost < HG_LOOP_LEAST_UNITS &&
 		!hg_path_has_join(((const JoinPath *) path)->outerjoinpath))
 		return -1;
 	bound = hg_loop_bound(root, path);
-	return bound * HG_EQUAL_COST >= path->total_cost ? bound : -1;
+	return bound * HG_FUZZ_FACTOR >= path->total_cost ? bound : -1;
 }
 
 bool
@@ -189,7 +184,7 @@ hg_path_is_slower_hash(const Path *path, Cost ours)
 	const JoinPath *join = (const JoinPath *) path;
 
 	return IsA(path, HashPath) && path->param_info == NULL &&
-		   path->total_cost + join->outerjoinpath->rows * HG_HASH_HIDDEN * cpu_tuple_cost >= ours;
+		   path->total_cost + join->outerjoinpath->rows * hg_tuple_cost(HG_HASH_HIDDEN_NS) >= ours;
 }
 
 bool

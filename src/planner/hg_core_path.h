@@ -25,14 +25,14 @@
 #include "nodes/pathnodes.h"
 
 /* Up to so many times another path's cost is equal to it for add_path(). */
-#define HG_EQUAL_COST 1.01
+#define HG_FUZZ_FACTOR 1.01
 
 /*
  * A nested loop of lookups that takes less is left alone where core would choose it: many a short
  * transaction takes no longer, and making the node ready takes 0.05 ms.  In the units of core's
  * scans.
  */
-#define HG_LOOP_LEAST_COST 500.0
+#define HG_LOOP_LEAST_UNITS 500.0
 
 /*
  * Returns true if a path's rows come from a join of ours.  The query is then no short transaction,

@@ -25,14 +25,9 @@
 #include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_cover_cost.h"
 #include "planner/hg_graph_cost.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_join_clauses.h"
 #include "planner/hg_scan_share.h"
-
-/* Nanoseconds for a row of core's scan of a table in memory, whose price is cpu_tuple_cost. */
-#define HG_SCAN_NS 28.0
-
-/* Nanoseconds to filter a row over columns. */
-#define HG_FILTER_NS 1.5
 
 bool
 hg_graph_takes_quals(const RelOptInfo *rel)
@@ -213,8 +208,7 @@ hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs)
 Cost
 hg_graph_star_cost(int njoins, double edges, double filtered)
 {
-	return (hg_cover_star_ns(njoins, edges) + filtered * HG_FILTER_NS) * cpu_tuple_cost /
-		   HG_SCAN_NS;
+	return hg_tuple_cost(hg_cover_star_ns(njoins, edges) + filtered * HG_COLUMN_QUAL_NS);
 }
 
 /* Computes the cost with these sides covered, divided among the processes. */
@@ -233,9 +227,9 @@ hg_graph_price(const HgJoinPath *path, const HgCoverShape *shape, const bool cov
 		cost->startup += input_costs[side] * (1 - share);
 		/* one process filters for all */
 		if (input->parent->baserestrictinfo != NIL)
-			ns += shape->edges[side] * share * HG_FILTER_NS;
+			ns += shape->edges[side] * share * HG_COLUMN_QUAL_NS;
 	}
-	cost->run = ns * cpu_tuple_cost / HG_SCAN_NS;
+	cost->run = hg_tuple_cost(ns);
 }
 
 /* Computes the costs of a join whose sides may have graphs. */

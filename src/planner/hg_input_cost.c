@@ -4,21 +4,20 @@
  *	  How much less the inputs of our nodes cost them than they cost core.
  *
  * Our joins and aggregations read their input faster than core does. The saving is subtracted from
- * the input's cost. For a table of N rows, or a join of ours that returns N rows:
+ * the input's cost. For a table, or a join of ours, in the constants of engine/hg_cost_table.h:
  *
- *	table		N * cpu_tuple_cost * 7/10, and 8/10 of the cost of quals that are evaluated over
- *				columns: over cached ones of any kind (an IN of five takes less than a third of
- *				the time by rows), over pages only a comparison of by-value values. A row takes
- *				9 ns, and core's scan 26 to 30 (other access methods than heap are priced alike)
- *	pages		seq_page_cost * 15/100 of a table that fits shared buffers: core waits 3 to 4 us
- *				for the memory of a page, and prefetching the next one saves 2 us
- *	resident	the cost of pages and another 1/10 of N * cpu_tuple_cost, for the share of blocks
+ *	table		HG_SCAN_SAVED_NS for each row, and HG_COLUMN_QUAL_SAVED of quals that are
+ *				evaluated over columns: over cached ones of any kind (an IN of five takes less
+ *				than a third of the time by rows), over pages only a comparison of by-value values
+ *				(other access methods than heap are priced alike)
+ *	pages		HG_PREFETCH_SAVED of each page of a table that fits shared buffers
+ *	resident	the cost of pages and HG_CACHED_SAVED_NS for each row, for the share of blocks
  *				read from cached columns: the rest pays for binning, building and matching.
- *				4/10 of N * cpu_tuple_cost of that share are not saved if a clause is not
- *				evaluated over columns, because rows are formed of columns for it
+ *				HG_FORM_CACHED_NS are not saved if a clause is not evaluated over columns, because
+ *				rows are formed of columns for it
  *	join		the cost of forming its rows, if columns are returned
- *	columns		another 16/100 of N * cpu_tuple_cost of the cached share, if rows are aggregated
- *				without a join: 1 ns a row is left; and nothing if they are only counted
+ *	columns		HG_COLUMNS_SAVED_NS for each row of the cached share, if rows are aggregated
+ *				without a join, or HG_COUNTED_SAVED_NS if they are only counted
  *
  * The saving never exceeds the input's cost. Hints that force a path set its cost to 0, as
  * pg_hint_plan does for parallel scans, and a negative cost would fall with each rescan.
@@ -33,9 +32,9 @@
  *		least, ms		7.3		10.2	-		15.1
  *		median, ms		10.0	11.9	22		29
  *
- * A partial path of ours therefore costs two more parallel_setup_cost, and half of one for each
- * worker. It is part of the path's cost because core makes the Gather. Core's partial paths, whose
- * units take longer, keep their cost.
+ * A partial path of ours therefore costs HG_WORKERS_SETUP, and HG_WORKER_SETUP for each worker.
+ * It is part of the path's cost because core makes the Gather. Core's partial paths, whose units
+ * take longer, keep their cost.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -59,23 +58,6 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_scan_share.h"
 
-/* Savings and costs of one row, in units of cpu_tuple_cost (see above). */
-#define HG_SCAN_SAVED 0.7
-#define HG_RESIDENT_SAVED 0.1
-#define HG_COLUMNS_SAVED 0.16
-#define HG_COUNT_SAVED 0.2
-#define HG_FORMED_COST 0.4
-
-/* Saved share of the cost of a qual that is evaluated over columns. */
-#define HG_QUAL_SAVED 0.8
-
-/* Saved share of the cost of a page. */
-#define HG_PAGE_SAVED 0.15
-
-/* Cost of starting workers beyond parallel_setup_cost, in units of it: once, and for each. */
-#define HG_WORKERS_COST 2.0
-#define HG_WORKER_COST 0.5
-
 double
 hg_parallel_divisor(const Path *path)
 {
@@ -86,7 +68,7 @@ hg_parallel_divisor(const Path *path)
 static Cost
 hg_start_workers_cost(int workers)
 {
-	return workers > 0 ? parallel_setup_cost * (HG_WORKERS_COST + workers * HG_WORKER_COST) : 0;
+	return workers > 0 ? parallel_setup_cost * (HG_WORKERS_SETUP + workers * HG_WORKER_SETUP) : 0;
 }
 
 Cost
@@ -136,7 +118,7 @@ hg_resident_saving(const Path *path)
 		return 0;
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
 	return share *
-		   (page_cost * rel->pages + HG_RESIDENT_SAVED * cpu_tuple_cost * hg_scan_rows(path));
+		   (page_cost * rel->pages + hg_tuple_cost(HG_CACHED_SAVED_NS) * hg_scan_rows(path));
 }
 
 /*
@@ -190,19 +172,19 @@ hg_qual_saving(const RelOptInfo *rel)
 			QualCost cost;
 
 			cost_qual_eval_node(&cost, (Node *) rinfo, NULL);
-			row += HG_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
+			row += HG_COLUMN_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
 		}
 		else
 			formed = true;
 	}
-	return formed ? row - HG_FORMED_COST * cpu_tuple_cost * hg_scan_share(rel) : row;
+	return formed ? row - hg_tuple_cost(HG_FORM_CACHED_NS) * hg_scan_share(rel) : row;
 }
 
 /* Returns what a sequential scan saves if it is read by pages or from cached columns. */
 static Cost
 hg_scan_saving(const Path *path)
 {
-	Cost row = HG_SCAN_SAVED * cpu_tuple_cost;
+	Cost row = hg_tuple_cost(HG_SCAN_SAVED_NS);
 
 	if (!hg_target_is_plain(path->pathtarget))
 		return 0;
@@ -253,7 +235,7 @@ hg_rows_saving(const Path *path)
 			/* partitions are alike, except for their cached columns */
 			foreach (lc, ((const AppendPath *) path)->subpaths)
 				return hg_rows_saving(lfirst(lc)) > 0
-						   ? HG_SCAN_SAVED * cpu_tuple_cost * path->rows +
+						   ? hg_tuple_cost(HG_SCAN_SAVED_NS) * path->rows +
 								 hg_append_resident_saving((const AppendPath *) path)
 						   : 0;
 			return 0;
@@ -267,7 +249,7 @@ hg_rows_saving(const Path *path)
 	foreach (lc, path->pathtarget->exprs)
 		if (!IsA(lfirst(lc), Var) && !IsA(lfirst(lc), PlaceHolderVar))
 			return 0;
-	return HG_RESULT_COST * cpu_tuple_cost * join->custom.path.rows;
+	return hg_tuple_cost(HG_FORM_ROW_NS) * join->custom.path.rows;
 }
 
 Cost
@@ -306,8 +288,9 @@ hg_columns_saving(const Path *path, bool counted)
 			saving += hg_columns_saving(lfirst(lc), counted);
 	else if (hg_path_is_cached(path))
 		saving =
-			hg_scan_share(path->parent) * cpu_tuple_cost * hg_scan_rows(path) *
-			(counted && path->parent->baserestrictinfo == NIL ? HG_COUNT_SAVED : HG_COLUMNS_SAVED);
+			hg_scan_share(path->parent) * hg_scan_rows(path) *
+			hg_tuple_cost(counted && path->parent->baserestrictinfo == NIL ? HG_COUNTED_SAVED_NS
+																		   : HG_COLUMNS_SAVED_NS);
 	return saving;
 }
 
@@ -321,7 +304,7 @@ hg_pages_saving(const Path *path)
 	if (path->pathtype != T_SeqScan || rel->pages > (BlockNumber) NBuffers)
 		return 0;
 	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
-	return (1 - hg_scan_share(rel)) * HG_PAGE_SAVED * page_cost * rel->pages;
+	return (1 - hg_scan_share(rel)) * HG_PREFETCH_SAVED * page_cost * rel->pages;
 }
 
 Cost
@@ -353,9 +336,10 @@ hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input)
 	input->workers = hg_workers_priced(path);
 	input->graph = hg_scan_has_graph(path->parent);
 	/* covered rows are not read */
-	input->least = input->graph ? 0
-								: input->cost + path->rows * (HG_ROW_COST + HG_EXACT_KEY_COST) *
-													cpu_operator_cost;
+	input->least =
+		input->graph
+			? 0
+			: input->cost + path->rows * hg_operator_cost(HG_PRICED_ROW_NS + HG_PRICED_KEY_NS);
 	input->joined = hg_path_join(path) != NULL;
 	input->feared_rows = hg_feared_rows(root, path);
 }

@@ -11,17 +11,26 @@
 #define HG_INPUT_COST_H
 
 #include "nodes/pathnodes.h"
+#include "optimizer/optimizer.h"
 
-/* Cost of forming a row of a join's result, in units of cpu_tuple_cost. */
-#define HG_RESULT_COST 0.6
+#include "engine/hg_cost_table.h"
 
-/*
- * Costs of a row of either side of a join and of its key, and what an outer row that goes through
- * saves (hg_join_cost.c), in units of cpu_operator_cost.
+/* The total cost of a forced join or aggregate. */
+#define HG_FORCED_TOTAL 0.001
+
+/* Converts nanoseconds to costs, in proportion to core's cost of forming a row or of an operator.
  */
-#define HG_ROW_COST 0.5
-#define HG_EXACT_KEY_COST 0.25
-#define HG_THROUGH_SAVED 0.2
+static inline Cost
+hg_tuple_cost(double ns)
+{
+	return ns / HG_TUPLE_NS * cpu_tuple_cost;
+}
+
+static inline Cost
+hg_operator_cost(double ns)
+{
+	return ns / HG_OPERATOR_NS * cpu_operator_cost;
+}
 
 /* Returns the number of processes by which core divides the rows or cost of a partial path. */
 extern double hg_parallel_divisor(const Path *path);

@@ -32,24 +32,24 @@
  *	- What it does differently, 14 to 20 ns a row, costs a little less than the least that core
  *	  charges for a row of either side of a hash join.
  *
- * In units of cpu_operator_cost, for O outer and I inner rows, c hash clauses and R result rows,
- * over the total costs of both inputs (minus what they save, see hg_input_cost.c):
+ * The cost is the sum of the following, over the total costs of both inputs (minus what they save,
+ * see hg_input_cost.c). engine/hg_cost_table.h has the constants.
  *
- *	start		3000, or 9000 for each process of a shared join; and the cost of starting workers
- *				(hg_input_cost.c)
- *	rows		(O + I) / 2
- *				store the row's key, bin it, build and match. T / 5 less for T outer rows that go
- *				through: from a join of ours into one that streams them and returns as many.
- *				O * 11/10 less if cached outer rows are streamed past dense inner keys and only
- *				counted: that takes 1.5 to 3 ns a row
- *	keys		(O + I) * c / 4 if they are exact; (O + I) * c if they are hashed
- *	columns		(O + I) * columns * 3/20 to store them, R * columns * 3/20 to gather them again;
- *				nothing for outer columns of the T rows that go through, which stay in place
+ *	start		HG_START_NS, or HG_SHARED_START_NS for each process of a shared join; and the cost
+ *				of starting workers (hg_input_cost.c)
+ *	rows		HG_PRICED_ROW_NS to store the row's key, bin it, build and match;
+ *				HG_THROUGH_SAVED_NS less for outer rows that go through: from a join of ours into
+ *				one that streams them and returns as many; HG_STREAM_SAVED_NS less for cached
+ *				outer rows that are streamed past dense inner keys and only counted
+ *	keys		HG_PRICED_KEY_NS for each hash clause of a row, or HG_PRICED_HASH_NS if keys are
+ *				hashed
+ *	columns		HG_PRICED_COLUMN_NS for each column of a row to store it, and of a result row to
+ *				gather it; nothing for outer columns of rows that go through, which stay in place
  *	quals		as core charges them, for each match; hash clauses too if keys are hashed and
  *				rechecked
- *	result		R * cpu_tuple_cost * 6/10, if rows are formed: 15 to 20 ns
- *	disk		what exceeds work memory is written and read once, sequentially; but not if
- *				inner keys can be stored as bits (batch/hg_key_bits.h), by statistics
+ *	result		HG_FORM_ROW_NS, if rows are formed
+ *	disk		what exceeds work memory is written and read once, sequentially; but not if inner
+ *				keys can be stored as bits (batch/hg_key_bits.h), by statistics
  *
  * If outer rows go through, one more join in a star of 10 million rows takes 4 ns a row, from
  * pages or cached columns, whether all rows or every second one have a partner. An outer column
@@ -80,11 +80,10 @@
  *
  *	max(C, C / d + P)	the reader takes at least C, and meanwhile the others do its part of the
  *						other side; if each read it for itself, they would cost C + P
- *	outer rows * 4		for each outer row of a process that could otherwise stream it: collecting
- *						and binning takes 20 to 40 ns a row (2 million rows with one partner each
- *						among 1,000 to 50,000), and memory: these are feared rows (hg_input_cost.h)
- *	all rows * 40		for rows that go to disk because both sides are stored; a process with only
- *						the inner side takes the outer one in chunks: at least 200 ns a row
+ *	HG_SHARED_ROW_NS	for each outer row of a process that could otherwise stream it, and memory:
+ *						these are feared rows (hg_input_cost.h)
+ *	HG_CHUNKED_ROW_NS	for all rows that go to disk because both sides are stored; a process with
+ *						only the inner side takes the outer one in chunks
  *
  * If hash joins are disabled, so is the node. The startup cost covers reading the inner input, and
  * as much of the outer one as work memory can store, or one batch of it if it is streamed past a
@@ -116,19 +115,8 @@
 #include "planner/hg_planner_run.h"
 #include "planner/hg_scan_share.h"
 
-/* Costs in units of cpu_operator_cost (see above): of a join, and of one that processes share. */
-#define HG_START_COST 3000.0
-#define HG_SHARED_START_COST 9000.0
-
-/* Costs and savings of one row, beside those of hg_input_cost.h. */
-#define HG_COUNTED_SAVED 1.1
-#define HG_HASHED_KEY_COST 1.0
-#define HG_COLUMN_COST 0.15
-#define HG_COLLECTED_COST 4.0
-#define HG_SPILLED_COST 40.0
-
-/* The total cost of a forced join. */
-#define HG_FORCED_COST 0.001
+/* Bytes of a row on disk beside its columns. */
+#define HG_SPILLED_ROW_BYTES 16
 
 /*
  * Counts the columns of each side that the plan above the join needs. A PlaceHolderVar counts for
@@ -163,17 +151,17 @@ static void
 hg_sides_cost(const HgInputCost *const inputs[2], double through, Cost sides[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side] = inputs[side]->cost + inputs[side]->path->rows *
-											   (HG_ROW_COST + HG_EXACT_KEY_COST) *
-											   cpu_operator_cost;
-	sides[HG_OUTER] -= through * HG_THROUGH_SAVED * cpu_operator_cost;
+		sides[side] =
+			inputs[side]->cost +
+			inputs[side]->path->rows * hg_operator_cost(HG_PRICED_ROW_NS + HG_PRICED_KEY_NS);
+	sides[HG_OUTER] -= through * hg_operator_cost(HG_THROUGH_SAVED_NS);
 }
 
 /* Returns the cost of starting a join. */
 static Cost
 hg_start_cost(int workers)
 {
-	return (workers > 0 ? HG_SHARED_START_COST : HG_START_COST) * cpu_operator_cost;
+	return hg_operator_cost(workers > 0 ? HG_SHARED_START_NS : HG_START_NS);
 }
 
 /* Returns how many rows of an outer input go through a join that streams them and returns rows. */
@@ -216,7 +204,7 @@ hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share)
 	share->workers = workers;
 	share->rows = hg_join_rows(workers, joinrel->rows);
 	share->cost = hg_start_cost(workers) + hg_workers_cost(joinrel, workers, 0) +
-				  share->rows * HG_RESULT_COST * cpu_tuple_cost;
+				  share->rows * hg_tuple_cost(HG_FORM_ROW_NS);
 }
 
 Cost
@@ -225,13 +213,13 @@ hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share, const 
 {
 	Cost sides[2] = {outer->least, inner->least};
 
-	sides[HG_OUTER] -= hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
+	sides[HG_OUTER] -= hg_through_rows(outer, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS);
 	if (joinrel->reltarget->exprs == NIL && !outer->graph && hg_path_is_cached(outer->path))
-		sides[HG_OUTER] -= outer->path->rows * HG_COUNTED_SAVED * cpu_operator_cost;
+		sides[HG_OUTER] -= outer->path->rows * hg_operator_cost(HG_STREAM_SAVED_NS);
 	hg_share_read_once(sides, hg_join_read_once(outer->path, inner->path, parallel_hash),
 					   share->workers);
 	return outer->least -
-		   hg_through_rows(outer, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost +
+		   hg_through_rows(outer, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS) +
 		   inner->least - sides[HG_OUTER] - sides[HG_INNER];
 }
 
@@ -404,7 +392,7 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 		int width = input->pathtarget->width;
 
 		bytes += rows[side] * (double) hg_input_row_bytes(key_width, width);
-		pages += rows[side] * (width + 16) / BLCKSZ;
+		pages += rows[side] * (width + HG_SPILLED_ROW_BYTES) / BLCKSZ;
 	}
 	cost = 2 * seq_page_cost * pages;
 	if (path->read_once < 0)
@@ -412,7 +400,7 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 	if (bytes <= get_hash_memory_limit())
 		return 0;
 	return spilled ? cost
-				   : cost + (rows[HG_OUTER] + rows[HG_INNER]) * HG_SPILLED_COST * cpu_operator_cost;
+				   : cost + (rows[HG_OUTER] + rows[HG_INNER]) * hg_operator_cost(HG_CHUNKED_ROW_NS);
 }
 
 /*
@@ -447,8 +435,8 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	bool exact = join_keys->exact;
 	uint32 key_width = join_keys->width;
 	const QualCost *key_exprs = join_keys->cost;
-	Cost keys = (nclauses * (exact ? HG_EXACT_KEY_COST : HG_HASHED_KEY_COST) - HG_EXACT_KEY_COST) *
-				cpu_operator_cost;
+	Cost keys = hg_operator_cost(nclauses * (exact ? HG_PRICED_KEY_NS : HG_PRICED_HASH_NS) -
+								 HG_PRICED_KEY_NS);
 	Cost sides[2];
 	int workers = Max(outer->parallel_workers, inner->parallel_workers);
 	double processes = path->parallel_hash ? hg_join_processes(workers) : 1;
@@ -485,7 +473,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	if (hg_force)
 	{
 		out->startup_cost = 0;
-		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_COST;
+		out->total_cost = out->parallel_workers > 0 ? 0 : HG_FORCED_TOTAL;
 		if (hg_partitions_compete(out->parent))
 			out->total_cost +=
 				(outer->total_cost + inner->total_cost) / 2 + out->rows * cpu_tuple_cost;
@@ -517,16 +505,16 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	through = streamed ? hg_through_rows(inputs[HG_OUTER], out->rows) : 0;
 	hg_sides_cost(inputs, through, sides);
 	if (streamed && hg_join_counts_directly(root, path, columns, exact))
-		sides[HG_OUTER] -= outer->rows * HG_COUNTED_SAVED * cpu_operator_cost;
+		sides[HG_OUTER] -= outer->rows * hg_operator_cost(HG_STREAM_SAVED_NS);
 	sides[HG_OUTER] += outer->rows * keys + (outer->rows - through) * columns[HG_OUTER] *
-												HG_COLUMN_COST * cpu_operator_cost;
+												hg_operator_cost(HG_PRICED_COLUMN_NS);
 	sides[HG_INNER] +=
-		inner->rows * (keys + columns[HG_INNER] * HG_COLUMN_COST * cpu_operator_cost);
+		inner->rows * (keys + columns[HG_INNER] * hg_operator_cost(HG_PRICED_COLUMN_NS));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] +=
 			key_exprs[side].startup + inputs[side]->path->rows * key_exprs[side].per_tuple;
 	hg_share_read_once(sides, path->read_once, workers);
-	sides[HG_OUTER] += collected * HG_COLLECTED_COST * cpu_operator_cost;
+	sides[HG_OUTER] += collected * hg_operator_cost(HG_SHARED_ROW_NS);
 	memory = rows[HG_INNER] * row_bytes;
 	first = hg_join_first_part(path, memory, key_width, streamed);
 	run = (1 - first) * Max(sides[HG_OUTER] - outer->startup_cost, 0);
@@ -561,9 +549,9 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 			matches *
 			Max(quals.per_tuple - key_exprs[HG_OUTER].per_tuple - key_exprs[HG_INNER].per_tuple, 0);
 	}
-	run += out->rows * HG_RESULT_COST * cpu_tuple_cost +
+	run += out->rows * hg_tuple_cost(HG_FORM_ROW_NS) +
 		   ((out->rows - through) * columns[HG_OUTER] + out->rows * columns[HG_INNER]) *
-			   cpu_operator_cost * HG_COLUMN_COST;
+			   hg_operator_cost(HG_PRICED_COLUMN_NS);
 
 	startup += hg_start_cost(workers) +
 			   hg_workers_cost(out->parent, workers,

@@ -47,7 +47,7 @@ hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const Hg
 	Cost least = share->cost + outer->least - outer->workers + inner->least - inner->workers;
 
 	if (outer->joined)
-		least -= Min(outer->path->rows, share->rows) * HG_THROUGH_SAVED * cpu_operator_cost;
+		least -= Min(outer->path->rows, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS);
 	if (joinrel->reltarget->exprs == NIL ||
 		(parallel_hash && outer->path->parallel_workers != inner->path->parallel_workers))
 		least -= hg_join_least_saving(joinrel, share, outer, inner, parallel_hash);

@@ -201,7 +201,7 @@ hg_join_has_as_cheap(const HgConsidered *join, bool partial, int disabled, Cost 
 
 	return first != NULL && first->param_info == NULL && hg_path_join(first) != NULL &&
 		   hg_path_disabled_nodes(first) <= disabled &&
-		   first->total_cost <= least * HG_EQUAL_COST &&
+		   first->total_cost <= least * HG_FUZZ_FACTOR &&
 		   !hg_first_rows_matter(join->root, join->joinrel);
 }
 
@@ -236,7 +236,7 @@ hg_join_is_dear(const HgConsidered *join, bool partial, int disabled, Cost least
 	const Path *first = paths != NIL ? linitial(paths) : NULL;
 
 	return first != NULL && first->param_info == NULL &&
-		   least > first->total_cost * HG_EQUAL_COST && !joinrel->consider_startup &&
+		   least > first->total_cost * HG_FUZZ_FACTOR && !joinrel->consider_startup &&
 		   hg_path_disabled_nodes(first) <= disabled && !join->loops[partial] &&
 		   !(IsA(first, HashPath) && hg_core_hash_may_go(join->root, joinrel, partial, least));
 }

@@ -17,16 +17,17 @@
  * PRICE OF A PAGE.  Core charges random_page_cost for a page, as if it came from a disk, and once
  * for each page, as if it stayed in memory from then on.  There are three cases:
  *
- * 1. Shared buffers hold all tables of the query.  A page takes HG_BUFFERED of its price, and each
- *	  lookup goes to all of its pages.  Where 1,200 rows of 400,000 were looked up, the loop took
- *	  2.5 ms at a price of 13,000, and a join of ours at a price of 9,600 took 23 ms.  5,000 lookups
- *	  that found 41 rows each, in a table of 16,000 pages, took 530 ms, where core charged each page
- *	  once.
+ * 1. Shared buffers hold all tables of the query.  A page takes HG_BUFFERED_PAGE of its price, as
+ *	  it may be in no cache of the CPU, and each lookup goes to all of its pages.  Where 1,200 rows
+ *	  of 400,000 were looked up, the loop took 2.5 ms at a price of 13,000, and a join of ours at a
+ *	  price of 9,600 took 23 ms.  5,000 lookups that found 41 rows each, in a table of 16,000 pages,
+ *	  took 530 ms, where core charged each page once.
  * 2. The kernel's cache holds the table (effective_cache_size).  A page that shared buffers do not
- *	  hold any more is copied from there again, for HG_CACHED of its price.  So core is asked for
- *	  its price with as large a cache as shared buffers.  In TPC-H's question 5 30,000 lookups find
- *	  15 orders each, in 26,000 pages that core charges once.  With them the query took 1.25 s, and
- *	  0.5 s with a join that hashes.
+ *	  hold any more is copied from there again, for HG_CACHED_PAGE of its price: 2 us, where
+ *	  random_page_cost stands for 8.  With half of the price lookups were replaced by joins that
+ *	  took longer (test/bench/regret).  So core is asked for its price with as large a cache as
+ *	  shared buffers.  In TPC-H's question 5 30,000 lookups find 15 orders each, in 26,000 pages
+ *	  that core charges once.  With them the query took 1.25 s, and 0.5 s with a join that hashes.
  * 3. Neither holds the table: core's price is right, for the number of lookups.
  *
  * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
@@ -55,24 +56,11 @@
 #include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
 
-/*
- * Factor on core's price of random pages that the kernel caches.  It stands for 2 us, where
- * random_page_cost stands for 8 at 2 us a unit, and was chosen by the queries of test/bench/regret:
- * with 0.5 lookups were replaced by joins that took longer.
- */
-#define HG_CACHED 0.25
-
-/* The same factor where shared buffers hold the pages, which may be in no cache of the CPU. */
-#define HG_BUFFERED 0.1
-
 /* A lookup takes less than core's price for this many pages at most. */
 #define HG_CHEAPER_PAGES 10
 
 /* A number of lookups that leaves each with no part of a page, if the cache holds the pages. */
 #define HG_MANY 1e9
-
-/* The least that a lookup takes, in units of cpu_tuple_cost: half of its way down an index. */
-#define HG_LEAST_LOOKUP 25
 
 /* A query that names more tables is not searched for tables that it names twice. */
 #define HG_FEW_TABLES 64
@@ -299,11 +287,11 @@ hg_ask_hidden(PlannerInfo *root, const Path *inner, double lookups, bool buffere
 
 	/* each lookup goes to all its pages, however many others have been there */
 	if (buffered)
-		factor = HG_BUFFERED;
+		factor = HG_BUFFERED_PAGE;
 	/* each page that shared buffers do not hold any more comes from the kernel again */
 	else if (inner->parent->pages <= effective_cache_size)
 	{
-		factor = HG_CACHED;
+		factor = HG_CACHED_PAGE;
 		table_pages = hg_pages_beside_buffers(root);
 	}
 	paged = near ? price : hg_ask_price(root, inner, lookups, table_pages);
@@ -359,7 +347,7 @@ hg_lookup_hidden(PlannerInfo *root, const Path *outer, const Path *inner, double
 Cost
 hg_lookup_least_cost(void)
 {
-	return HG_LEAST_LOOKUP * cpu_tuple_cost;
+	return hg_tuple_cost(HG_INDEX_LOOKUP_NS);
 }
 
 bool

@@ -50,8 +50,13 @@
  */
 #define HG_TABLE_CHUNK 128
 
-/* Bytes that are filled between two polls. */
+/*
+ * Bytes that are filled between two polls, items of an array that are passed over, and items of
+ * which each is moved or compared: so many of these are one unit of hg_table_work().
+ */
 #define HG_TABLE_CHUNK_BYTES (256 * 1024)
+#define HG_TABLE_CHUNK_ITEMS 4096
+#define HG_TABLE_UNIT_ITEMS 16
 
 #if defined(__GNUC__)
 #define HG_TABLE_INLINE static inline __attribute__((always_inline))

@@ -111,7 +111,7 @@ check_rows(HgTable *table, const HgTableBatch *batch, HgError *error)
 		if (batch->rows[i] >= HG_MAX_ROWS)
 			return hg_error_set(error, HG_INVALID, NULL, "not the number of a row: %u",
 								(unsigned) batch->rows[i]);
-		if (i % 16384 == 0)
+		if (i % HG_TABLE_CHUNK_ITEMS == 0)
 			status = hg_table_poll(table, error);
 	}
 	return status;

@@ -41,6 +41,13 @@
 /* Most lists after its own in which a row may be. */
 #define MOST_WALK 32
 
+/* Slots seen for each erased row, beside all slots once, from which one sweep is faster. */
+#define SWEPT_SLOTS 64
+
+/* A batch that fills more of the empty slots, or a part of all, is inserted by a rebuild. */
+#define FILLED_QUARTERS 3
+#define FILLED_PART 4
+
 typedef struct DynamicTable
 {
 	HgTable table;
@@ -242,7 +249,8 @@ batch_is_large(const DynamicTable *dynamic, uint64_t count)
 	uint64_t empty = slots - rows - dynamic->deleted;
 
 	/* a table that was opened with room for the rows is filled, not rebuilt */
-	return count > empty / 4 * 3 || (rows > 0 && count >= rows && count >= slots / 4);
+	return count > empty / 4 * FILLED_QUARTERS ||
+		   (rows > 0 && count >= rows && count >= slots / FILLED_PART);
 }
 
 static HgStatus
@@ -372,7 +380,7 @@ dynamic_erase(HgTable *table, HgTableSource *out, HgTableChange *change, HgError
 			status = table->spec.key_width == 4
 						 ? erase_one(dynamic, words[i], by_key, rows[i], &erased, &seen, 4, error)
 						 : erase_one(dynamic, words[i], by_key, rows[i], &erased, &seen, 8, error);
-		if (status == HG_OK && seen > slots + 64 * out->at)
+		if (status == HG_OK && seen > slots + SWEPT_SLOTS * out->at)
 			status = erase_sweep(dynamic, out, &erased, error);
 		if (status != HG_OK)
 			break;
@@ -494,7 +502,7 @@ dynamic_next(HgTable *table, uint64_t word, HgTableCursor *cursor, uint32_t *row
 		else if (there != HG_SLOT_DELETED && hg_slot_word(slots, walk.at, width) == word)
 			rows[(*found)++] = there;
 		walk.at++;
-		status = hg_table_work(table, walk.at % 16 == 0, error);
+		status = hg_table_work(table, walk.at % HG_TABLE_UNIT_ITEMS == 0, error);
 	}
 	cursor->list = walk.list;
 	cursor->at = walk.at;
@@ -557,7 +565,7 @@ dynamic_describe(HgTable *table, HgTableStats *stats, HgError *error)
 		{
 			uint64_t walk;
 
-			status = hg_table_work(table, i % 16 == 0, error);
+			status = hg_table_work(table, i % HG_TABLE_UNIT_ITEMS == 0, error);
 			if (!hg_slot_is_live(hg_slot_row(&lists->slots, i, width)))
 				continue;
 			empty = false;
@@ -566,7 +574,7 @@ dynamic_describe(HgTable *table, HgTableStats *stats, HgError *error)
 		}
 		stats->empty_lists += empty;
 		if (status == HG_OK)
-			status = hg_table_work(table, v % 16 == 0, error);
+			status = hg_table_work(table, v % HG_TABLE_UNIT_ITEMS == 0, error);
 	}
 	return status;
 }

@@ -129,7 +129,7 @@ groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *e
 	for (uint64_t i = 0; i < groups->count && status == HG_OK; i++)
 	{
 		groups->offsets[numbers[i] + 2]++;
-		if (i % 4096 == 0)
+		if (i % HG_TABLE_CHUNK_ITEMS == 0)
 			status = hg_table_poll(table, error);
 	}
 	for (uint64_t key = 0; key < keys && status == HG_OK; key++)
@@ -137,7 +137,7 @@ groups_count(HgTable *table, Groups *groups, const uint32_t *numbers, HgError *e
 		if (groups->offsets[key + 2] > groups->longest)
 			groups->longest = groups->offsets[key + 2];
 		groups->offsets[key + 2] += groups->offsets[key + 1];
-		if (key % 4096 == 0)
+		if (key % HG_TABLE_CHUNK_ITEMS == 0)
 			status = hg_table_poll(table, error);
 	}
 	return status;

@@ -94,7 +94,7 @@ lists_sum(HgTable *table, HgTableLists *lists, uint32_t empty, HgError *error)
 			lists->longest = count;
 		sum += count + empty;
 		offsets[v + 2] = sum;
-		if (v % 4096 == 0)
+		if (v % HG_TABLE_CHUNK_ITEMS == 0)
 			status = hg_table_poll(table, error);
 	}
 	return status;
@@ -159,7 +159,7 @@ hg_lists_sort(HgTable *table, HgTableSlots *slots, uint64_t from, uint64_t count
 		}
 		for (uint64_t i = 0; i < count; i++)
 		{
-			HgStatus status = hg_table_work(table, i % 16 == 0, error);
+			HgStatus status = hg_table_work(table, i % HG_TABLE_UNIT_ITEMS == 0, error);
 
 			if (status != HG_OK)
 				return status;
@@ -252,14 +252,14 @@ lists_trim(HgTable *table, HgTableLists *lists, HgError *error)
 	HgTableSlots smaller;
 	HgStatus status;
 
-	if (lists->slots.count - used <= lists->slots.count / 8)
+	if (lists->slots.count - used <= lists->slots.count / HG_TABLE_UNUSED_PART)
 		return HG_OK;
 	status = hg_slots_alloc(table, table->spec.layout, used, &smaller, error);
 	for (uint64_t i = 0; i < used && status == HG_OK; i++)
 	{
 		hg_slot_set(&smaller, i, hg_slot_word(&lists->slots, i, width),
 					hg_slot_row(&lists->slots, i, width), width);
-		status = hg_table_work(table, i % 16 == 0, error);
+		status = hg_table_work(table, i % HG_TABLE_UNIT_ITEMS == 0, error);
 	}
 	if (status != HG_OK)
 	{

@@ -16,6 +16,9 @@
 /* Lists longer than this are sorted by word if they never change (hg_cpu_job.h says why). */
 #define HG_TABLE_SORTED_LIST 128
 
+/* Lists of which more than this part is unused slots are copied to fewer. */
+#define HG_TABLE_UNUSED_PART 8
+
 typedef struct HgTableLists
 {
 	uint32_t log2;	   /* 2^log2 vertices, chosen by the top bits of the hash */

@@ -225,7 +225,7 @@ static_pad(HgTable *table, StaticTable *graph, HgTableSlots *padded, HgError *er
 		{
 			hg_slot_set(padded, from + i, hg_slot_word(&lists->slots, old + i, width),
 						hg_slot_row(&lists->slots, old + i, width), width);
-			status = hg_table_work(table, i % 8 == 0, error);
+			status = hg_table_work(table, i % HG_TABLE_UNIT_ITEMS == 0, error);
 		}
 		if (status == HG_OK && length > HG_TABLE_SORTED_LIST && rows <= HG_TABLE_SORTED_LIST)
 			status = hg_lists_sort(table, padded, from, rows, &scratch, error);

@@ -76,6 +76,7 @@ my @rules = (
 	[ "the state of core's heap scans is hg_heap_page.c's alone" => \&check_heap_scans ],
 	[ "the visibility map is hg_resident_map.c's alone" => \&check_visibility_map ],
 	[ "the area of residents is hg_resident_memory.c's alone" => \&check_resident_area ],
+	[ 'costs stand in hg_cost_table.h alone' => \&check_costs ],
 	[ 'files are named for their room' => \&check_file_names ],
 	[ 'files of C and CUDA start with their name and purpose' => \&check_file_headers ],
 	[ 'functions are short, or say why not' => \&check_function_sizes ],
@@ -170,6 +171,13 @@ sub matching_lines
 		}
 	}
 	return @found;
+}
+
+# The same outside the one file that may have such lines, as a diagnostic each.
+sub lines_elsewhere
+{
+	my ($file, @like) = @_;
+	return map { "$_->[0]:$_->[1]: $_->[2]" } grep { $_->[0] ne $file } matching_lines(@like);
 }
 
 # Every include of the files that match, as [file, line number, text, style, name,
@@ -309,11 +317,7 @@ sub check_launches
 
 sub check_versions
 {
-	return (
-		undef,
-		map { "$_->[0]:$_->[1]: $_->[2]" }
-		  grep { $_->[0] ne 'src/hg_compat.h' }
-		  matching_lines(qr{\.(?:c|h|cu|cuh)$}, qr{\bPG_VERSION_NUM\b|\bPG_MAJORVERSION_NUM\b}));
+	return (undef, lines_elsewhere('src/hg_compat.h', qr{\.(?:c|h|cu|cuh)$}, qr{\bPG_VERSION_NUM\b|\bPG_MAJORVERSION_NUM\b}));
 }
 
 sub check_heap_scans
@@ -333,20 +337,19 @@ sub check_visibility_map
 {
 	return (
 		undef,
-		(
-			map { "$_->[0]:$_->[1]: $_->[2]" }
-			  grep { $_->[0] ne 'src/resident/hg_resident_map.c' }
-			  matching_lines(qr{^src/.*\.(?:c|h)$}, qr{access/visibilitymap\.h})),
-		(map { "$_->[0]:$_->[1]: $_->[2]" } matching_lines(qr{^src/.*\.(?:c|h)$}, qr{^(?! \*).*\b(?:visibilitymap_pin|PageGetLSN)\s*\(})));
+		lines_elsewhere('src/resident/hg_resident_map.c', qr{^src/.*\.(?:c|h)$}, qr{access/visibilitymap\.h}),
+		lines_elsewhere('', qr{^src/.*\.(?:c|h)$}, qr{^(?! \*).*\b(?:visibilitymap_pin|PageGetLSN)\s*\(}));
 }
 
 sub check_resident_area
 {
-	return (
-		undef,
-		map { "$_->[0]:$_->[1]: $_->[2]" }
-		  grep { $_->[0] ne 'src/resident/hg_resident_memory.c' }
-		  matching_lines(qr{^src/(?:resident|loader)/.*\.(?:c|h)$}, qr{^(?! \*).*\bdsa_(?!pointer\b)\w+\s*\(}));
+	return (undef,
+		lines_elsewhere('src/resident/hg_resident_memory.c', qr{^src/(?:resident|loader)/.*\.(?:c|h)$}, qr{^(?! \*).*\bdsa_(?!pointer\b)\w+\s*\(}));
+}
+
+sub check_costs
+{
+	return (undef, lines_elsewhere('src/engine/hg_cost_table.h', qr{^src/.*\.(?:c|h)$}, qr{^\s*#\s*define\s+\w+_(?:NS|COST)\s+\(*\d}));
 }
 
 sub check_file_names
@@ -422,8 +425,7 @@ sub check_leftovers
 {
 	# Written so that this file does not find itself.
 	my $words = join '|', map { "\\b$_\\b" } 'TO' . 'DO', 'FIX' . 'ME', 'X' . 'XX', 'HA' . 'CK';
-	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
-		  matching_lines(qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
+	return (undef, lines_elsewhere('', qr{.}, qr{$words|^\s*\#\s*if\s+0\b}));
 }
 
 # A test waits for a state with what HashGraphTest.pm has, and a time is measured in test/perf.
@@ -453,8 +455,7 @@ sub check_retired_words
 # clang-format tears a comment where it breaks a long line: the rest begins at its star.
 sub check_comments
 {
-	return (undef, map { "$_->[0]:$_->[1]: $_->[2]" }
-		  matching_lines(qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
+	return (undef, lines_elsewhere('', qr{\.(?:c|h|cu)$}, qr{^\t* \*[A-Za-z(]}));
 }
 
 # A contract is no question, and a comment does not continue the one above it.

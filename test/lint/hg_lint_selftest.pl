@@ -113,6 +113,7 @@ my @cases = (
 		\source('hg_loader.c', "\tdsa_allocate0(area, 8);"), 'the area of residents', 'src/loader/hg_loader.c:' ],
 	[ 'the room of residents including the scans', 'src/resident/hg_resident.h',
 		\source('hg_resident.h', include('"loader/hg_loader.h"')), 'includes point down', 'resident must not include loader' ],
+	[ 'a cost outside the table', 'src/loader/hg_loader.h', "#define HG_LOADED_ROW_NS (4.0)", 'costs stand', 'hg_loader.h:' ],
 	[ 'a misnamed file', 'src/batch/scan.c', \source('scan.c'), 'files are named', 'src/batch/scan.c' ],
 	[ 'a file outside the rooms', 'src/misc/hg_misc.c', \source('hg_misc.c'),
 		'files are named', 'src/misc/hg_misc.c' ],

@@ -20,17 +20,9 @@
 #include "backend/device/hg_device_connection.h"
 #include "backend/device/hg_device_server.h"
 #include "backend/hg_host.h"
+#include "engine/hg_cost_table.h"
 #include "engine/hg_passes.h"
 #include "hg_guc.h"
-
-/*
- * What the transfer to the device process and back adds to the engine's time: a fixed time for the
- * messages of a job, 12 us for each further message, and a copy of each key, value and row number
- * in staging.
- */
-#define HG_DEVICE_JOB_MS 0.1
-#define HG_DEVICE_MESSAGE_MS 0.012
-#define HG_DEVICE_BYTE_NS 0.1
 
 /* How long auto avoids a device that has let this session time out. */
 #define HG_DEVICE_LATE_MS (10 * 1000)
@@ -309,7 +301,7 @@ hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t oute
 		(double) (outer_rows + inner_rows) * key_width + pairs * 2 * sizeof(uint32_t);
 
 	*device_ms = hg_costs_estimate(&costs->device[width_index], outer_rows, inner_rows, pairs) +
-				 HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
+				 (HG_JOB_MESSAGES_NS + bytes * HG_BYTE_NS) / 1e6;
 	*cpu_ms = hg_costs_estimate(&costs->cpu[width_index], outer_rows, inner_rows, pairs);
 }
 
@@ -321,7 +313,7 @@ hg_device_estimate_reduced(const HgEngineCosts *costs, uint32_t key_width, uint6
 
 	return hg_costs_estimate_reduced(&costs->device[hg_costs_width_index(key_width)], outer_rows,
 									 inner_rows, column_bytes, pairs) +
-		   HG_DEVICE_JOB_MS + bytes * HG_DEVICE_BYTE_NS / 1e6;
+		   (HG_JOB_MESSAGES_NS + bytes * HG_BYTE_NS) / 1e6;
 }
 
 double
@@ -333,8 +325,7 @@ hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key_width, uint32
 
 	return hg_costs_estimate_values(&costs->device[hg_costs_width_index(key_width)], column_bytes,
 									value_bytes) +
-		   ncolumns * HG_DEVICE_MESSAGE_MS +
-		   (column_bytes + value_bytes) * HG_DEVICE_BYTE_NS / 1e6 / processes;
+		   (ncolumns * HG_MESSAGE_NS + (column_bytes + value_bytes) * HG_BYTE_NS / processes) / 1e6;
 }
 
 uint64_t

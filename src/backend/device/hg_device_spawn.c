@@ -32,6 +32,9 @@
 #define HG_DEVICE_SOCKET 3
 #define HG_DEVICE_LISTENER 4
 
+/* Between two looks at a process that ends, in us. */
+#define HG_DEVICE_END_STEP_US 1000
+
 void
 hg_device_launch_init(HgDeviceLaunch *launch)
 {
@@ -190,6 +193,6 @@ hg_device_reap(pid_t pid, int grace_ms)
 		/* other processes that wait for barriers must not wait for this one */
 		if (ProcSignalBarrierPending && INTERRUPTS_CAN_BE_PROCESSED())
 			ProcessProcSignalBarrier();
-		pg_usleep(1000);
+		pg_usleep(HG_DEVICE_END_STEP_US);
 	}
 }

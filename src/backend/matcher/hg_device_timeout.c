@@ -13,17 +13,13 @@
 
 #include "backend/device/hg_device_placement.h"
 #include "backend/matcher/hg_device_timeout.h"
+#include "engine/hg_cost_table.h"
 #include "hg_guc.h"
 
 /*
- * Nanoseconds of the CPU engine for a row of either side, without reading it, and for a match; and
- * the shortest wait for a turn. These are upper bounds for the timeout, not estimates; measured
- * costs (hg_device_costs) decide which is faster. With many sessions a join is slower on the CPU
- * too, and giving up a device too soon wastes the wait. Measured in one process, 2 million rows a
- * side and 3 million matches: 24 to 27 ns a row, and up to twice that on a busy machine.
+ * The shortest wait for a turn. Waits are upper bounds, not estimates: with many sessions a join is
+ * slower on the CPU too, and giving up a device too soon wastes the wait. So a row has a match.
  */
-#define HG_CPU_ROW_NS 25.0
-#define HG_CPU_MATCH_NS 10.0
 #define HG_LEAST_TURN_MS 50.0
 
 /*
@@ -63,7 +59,7 @@ hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu
 	if (hg_gpu_wait_limit > 0)
 		return hg_gpu_wait_limit;
 	return Max(others > 0 ? HG_LEAST_TURN_MS : HG_LEAST_WORK_MS,
-			   Max(cpu_ms, rows * HG_CPU_ROW_NS / 1e6)) *
+			   Max(cpu_ms, rows * (HG_JOIN_ROW_NS + HG_MATCH_NS) / 1e6)) *
 		   Max(crowd, 1);
 }
 
@@ -89,5 +85,5 @@ hg_device_timeout_apart_ms(double timeout_ms)
 void
 hg_device_timeout_extend(HgPgHost *host, uint64 pairs)
 {
-	hg_host_extend_timeout(host, (double) pairs * HG_CPU_MATCH_NS / 1e6);
+	hg_host_extend_timeout(host, (double) pairs * HG_MATCH_NS / 1e6);
 }

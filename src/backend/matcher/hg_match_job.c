@@ -14,9 +14,10 @@
 #include "engine/hg_lookup.h"
 #include "tables/hg_table_cpu.h"
 
-/* Bounds of the number of matches taken from the engine at a time. */
+/* Matches taken from the engine at a time: bounds, and the part of the rows of the larger side. */
 #define HG_LEAST_CHUNK 1024
 #define HG_LARGEST_CHUNK 65536
+#define HG_CHUNK_PART 4
 
 /* Memory that a chunk of matches may take with values. */
 #define HG_CHUNK_BYTES (4 * 1024 * 1024)
@@ -121,8 +122,8 @@ hg_match_job_reserve(HgMatchJob *job)
 	const uint64 most = Min(HG_LARGEST_CHUNK, HG_CHUNK_BYTES / hg_gather_match_bytes(gather));
 
 	if (job->block == NULL)
-		job->block =
-			hg_match_block_create(gather, Max(HG_LEAST_CHUNK, Min(rows / 4, most)), task->context);
+		job->block = hg_match_block_create(
+			gather, Max(HG_LEAST_CHUNK, Min(rows / HG_CHUNK_PART, most)), task->context);
 	job->block->all.count = 0;
 }
 

@@ -30,14 +30,11 @@
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_device_timeout.h"
 #include "backend/matcher/hg_match_replica.h"
+#include "engine/hg_cost_table.h"
 #include "hg_guc.h"
 
 /* Words of the bitmap of a part's rows. */
 #define HG_PART_WORDS (UINT64CONST(1) << (HG_FLAT_ROW_BITS - 6))
-
-/* Nanoseconds of the CPU to intersect two graphs, for a row, and more for a grouped pair. */
-#define HG_REPLICA_CPU_NS 5.0
-#define HG_REPLICA_PAIR_NS 20.0
 
 bool
 hg_match_replica_may_count(const HgMatcherSpec *spec)
@@ -255,17 +252,17 @@ hg_match_replica_close(HgReplicaAnswer *answer)
 static double
 hg_replica_timeout_ms(const HgMatchTask *task, HgDeviceSet device_set, const HgReduction *reduction)
 {
-	double ns = reduction != NULL ? task->spec.pairs * HG_REPLICA_PAIR_NS : 0;
+	double ns = reduction != NULL ? 2 * task->spec.pairs * HG_REDUCED_VALUE_NS : 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgReplicaCovered *replica = task->spec.replica[side];
 
-		ns += (double) replica->use.shape.rows * HG_REPLICA_CPU_NS;
+		ns += (double) replica->use.shape.rows * HG_EDGE_NS;
 		for (uint32 i = 0; i < replica->nlookups; i++)
 			ns += (double) (replica->lookups[i].lookup.own.shape.rows +
 							replica->lookups[i].lookup.found.shape.rows) *
-				  HG_REPLICA_CPU_NS;
+				  HG_EDGE_NS;
 	}
 	return hg_device_timeout_ms(device_set, task->sides, ns / 1e6);
 }

@@ -60,9 +60,13 @@
 #define HG_LOOKUP_NEAR_ROWS 8192 /* up to this many rows fit a near cache */
 #define HG_LOOKUP_SHARE 4
 
-/* Rows are tallied if they exceed a near cache and one in HG_TALLY_SHARE is expected to match. */
+/*
+ * Rows are tallied if they exceed a near cache and one in HG_TALLY_SHARE is expected to match, and
+ * the tally takes at most so many quarters of what a table may take beside a graph.
+ */
 #define HG_TALLY_ROWS (1 << 20)
 #define HG_TALLY_SHARE 8
+#define HG_TALLY_QUARTERS 3
 
 /* Matches in a block: as many as fit a near cache. */
 #define HG_RESIDENT_CHUNK 4096
@@ -224,8 +228,8 @@ hg_match_resident_tallies(const HgMatchTask *task, HgSide *side)
 	rows = spec->covered[*side]->graph->rows;
 	return (hg_force ||
 			(rows >= HG_TALLY_ROWS && spec->pairs >= (double) (rows / HG_TALLY_SHARE))) &&
-		   (spec->direct_limit == 0 ||
-			hg_flat_tally_bytes(spec->first_row[*side]) <= spec->direct_limit / 4 * 3);
+		   (spec->direct_limit == 0 || hg_flat_tally_bytes(spec->first_row[*side]) <=
+										   spec->direct_limit / 4 * HG_TALLY_QUARTERS);
 }
 
 /* Returns true if this process has pairs of covered x covered to find. */

@@ -12,41 +12,11 @@
 #include "backend/device/hg_device.h"
 #include "backend/matcher/hg_matcher_spec.h"
 #include "engine/cpu/hg_cpu.h"
+#include "engine/hg_cost_table.h"
 #include "hg_guc.h"
 
-/*
- * Nanoseconds of the CPU to fetch and aggregate one value of a match. Measured in one process of a
- * busy machine, 3 million rows a side: 10 to 35 ns, including the writing of pairs.
- */
-#define HG_CPU_VALUE_NS 10.0
-
-/*
- * Additional nanoseconds to fetch a value by its row rather than in the order of the matches: if
- * the column fits a near cache of HG_NEAR_BYTES, and if it does not. Measured with 4 million
- * matches, prefetching by batches, columns of 4 and 8 bytes: 1.3 to 2.1 ns up to 1 MB, 6 to 9 ns
- * for 4 to 16 MB, twice that and more beyond.
- */
-#define HG_NEAR_VALUE_NS 2.0
-#define HG_FAR_VALUE_NS 8.0
+/* Bytes of a column that fits a near cache, whose values cost HG_NEAR_VALUE_NS. */
 #define HG_NEAR_BYTES (2.0 * 1024 * 1024)
-
-/*
- * Additional nanoseconds of a byte that is stored until all matches are there and read again,
- * compared to a chunk that stays in a cache. Measured with huge pages: 0.1 ns each to write and
- * read (with small pages 0.5 ns and 0.1 ns).
- */
-#define HG_STORED_BYTE_NS 0.2
-
-/*
- * Nanoseconds of the CPU for a streamed outer row, joined with the HashGraph of a small inner
- * side, and for a value of such a match. HG_DELTA_ROW_NS is added if the delta row is instead
- * collected and sent to a device. Measured with 20 million cached rows and 50,000 inner rows, sums
- * by groups, in one process: 10 ns a row on the CPU, and 4 ns with a device, of which the device
- * took 2 ns.
- */
-#define HG_STREAMED_ROW_NS 4.0
-#define HG_STREAMED_VALUE_NS 2.5
-#define HG_DELTA_ROW_NS 2.0
 
 void
 hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduction,
@@ -82,8 +52,8 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	const double pairs = spec->counted ? 0 : spec->pairs;
 	const bool streams = spec->streamed_rows > 0 && hg_matcher_settings_stream() &&
 						 hg_cpu_graph_is_near(spec->key_width, hg_load_factor, (double) inner_rows);
-	const double value_ns = streams ? HG_STREAMED_VALUE_NS : HG_CPU_VALUE_NS;
-	const double delta_ms = streams ? outer_rows * HG_DELTA_ROW_NS / 1e6 : 0;
+	const double value_ns = streams ? HG_STREAMED_VALUE_NS : HG_REDUCED_VALUE_NS;
+	const double delta_ms = streams ? outer_rows * HG_SEND_ROW_NS / 1e6 : 0;
 	double values_ms;
 	double reduced_ms;
 
@@ -95,7 +65,7 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 					   &estimate->cpu_ms);
 	if (streams)
 	{
-		estimate->cpu_ms = outer_rows * HG_STREAMED_ROW_NS / 1e6;
+		estimate->cpu_ms = outer_rows * HG_STREAM_ROW_NS / 1e6;
 		/* a device returns matches in an order in which the rows are scattered over memory */
 		estimate->device_ms += delta_ms + pairs * HG_FAR_VALUE_NS / 1e6;
 	}
@@ -137,7 +107,7 @@ hg_matcher_gather_pays(const HgEngineCosts *costs, const HgMatcherSpec *spec, Hg
 		lookup_ns += HG_FAR_VALUE_NS - near_share * (HG_FAR_VALUE_NS - HG_NEAR_VALUE_NS);
 	}
 	if (processes > 1)
-		stored_ns = row_bytes * HG_STORED_BYTE_NS;
+		stored_ns = 2 * row_bytes * HG_BYTE_NS;
 	return hg_device_estimate_values(costs, spec->key_width, set->ncolumns, row_bytes, rows,
 									 spec->pairs, processes) <
 		   spec->pairs * (lookup_ns - stored_ns) / 1e6 / processes;

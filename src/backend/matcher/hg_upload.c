@@ -22,19 +22,15 @@
 #include "backend/hg_cleanup.h"
 #include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_upload.h"
+#include "engine/hg_cost_table.h"
 #include "engine/hg_passes.h"
 #include "hg_guc.h"
 
 /* Below this, the device gets all rows quickly enough after they were read. */
 #define HG_UPLOAD_MIN_ROWS 50000
 
-/*
- * How long both sides may take to be read while a device waits, expected and actual; and the
- * assumed time of one unit of planner cost. Measured: 0.0007 ms for pages in memory; disks take
- * longer.
- */
+/* How long both sides may take to be read while a device waits, expected and actual. */
 #define HG_UPLOAD_MAX_MS 10000.0
-#define HG_UPLOAD_COST_MS 0.002
 
 /* How far a side has been sent. */
 typedef struct HgUploadPosition
@@ -86,7 +82,7 @@ hg_upload_is_worthwhile(const HgUploadSpec *spec, HgJobColumns *columns)
 	if (hg_backend == HG_BACKEND_CPU || rows < HG_UPLOAD_MIN_ROWS ||
 		spec->expected_rows[HG_OUTER] > HG_MAX_ROWS / 2 ||
 		spec->expected_rows[HG_INNER] > HG_MAX_ROWS / 2 ||
-		spec->scan_cost * HG_UPLOAD_COST_MS > HG_UPLOAD_MAX_MS)
+		spec->scan_cost * HG_SCAN_UNIT_NS / 1e6 > HG_UPLOAD_MAX_MS)
 		return false;
 	known = hg_device_costs(&costs) ? &costs : NULL;
 	hg_matcher_estimate(known, &matches, spec->expected_rows[HG_OUTER],

@@ -25,6 +25,9 @@
  */
 #define BIN_BYTES (256 * 1024)
 
+/* Offsets of a graph for each row at load factor 1: up to 1.42 (hg_shape.c). */
+#define ROW_OFFSETS 1.5
+
 /* Graphs up to this size are mostly cached, and bins do not pay. */
 #define BINNED_FROM (4 * 1024 * 1024)
 
@@ -62,12 +65,12 @@ static const HgShapeLimits cpu_limits = {
 	.bins_in_cache = true,
 };
 
-/* Returns the bytes of a whole graph for each row, with up to 1.42 offsets a row (hg_shape.c). */
+/* Returns the bytes of a whole graph for each row. */
 static double
 graph_row_bytes(uint32_t key_width, double load_factor)
 {
 	return key_width + sizeof(uint32_t) +
-		   1.5 * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
+		   ROW_OFFSETS * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
 }
 
 bool

@@ -30,7 +30,8 @@
 #define HG_GROUPS_CHUNK_BYTES ((Size) 16 * 1024)
 #define HG_GROUPS_MAX_CHUNK_LOG2 8
 
-/* Chunks are allocated in pieces of at most this size. */
+/* Chunks are allocated in pieces: a part of the chunks so far, and at most so many bytes. */
+#define HG_GROUPS_PIECE_PART 4
 #define HG_GROUPS_PIECE_BYTES ((Size) 8 * 1024 * 1024)
 
 /* Tables with more slots are prefetched. */
@@ -153,7 +154,7 @@ hg_groups_add_chunk(HgGroups *groups)
 	{
 		Size most = Max(1, HG_GROUPS_PIECE_BYTES / chunk_bytes);
 
-		groups->piece_left = (int) Min(Max(groups->nchunks / 4, 1), most);
+		groups->piece_left = (int) Min(Max(groups->nchunks / HG_GROUPS_PIECE_PART, 1), most);
 		groups->piece_next = hg_groups_alloc(groups, groups->piece_left * chunk_bytes);
 	}
 	groups->chunks[groups->nchunks++] = groups->piece_next;

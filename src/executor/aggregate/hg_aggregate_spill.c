@@ -11,8 +11,13 @@
 
 #include "executor/aggregate/hg_aggregate_spill.h"
 
-/* log2 of the maximal number of partitions of a spill set. */
+/*
+ * Partitions of a spill set: log2 of the least and largest number, and the part of work memory that
+ * the buffers of their files may take.
+ */
+#define HG_AGGREGATE_MIN_BITS 2
 #define HG_AGGREGATE_MAX_BITS 6
+#define HG_AGGREGATE_FILES_PART 4
 
 void
 hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns, const int *attnos)
@@ -55,11 +60,11 @@ hg_aggregate_spill_reset(HgAggregateSpill *spill)
 int
 hg_aggregate_spill_bits(double expected, uint64 limit)
 {
-	int bits = 2;
+	int bits = HG_AGGREGATE_MIN_BITS;
 
 	/* if the estimate is low, partitions are partitioned again */
 	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
-		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / 4)
+		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / HG_AGGREGATE_FILES_PART)
 		bits++;
 	return bits;
 }

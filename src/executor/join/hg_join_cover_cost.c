@@ -10,8 +10,6 @@
  * covered rows are returned with columns, the columns are gathered from all over memory, and the
  * graph is slower.
  *
- * Constants are ns per row, of one process whose tables are cached and larger than its CPU caches.
- *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -20,48 +18,15 @@
 
 #include "optimizer/optimizer.h"
 
+#include "engine/hg_cost_table.h"
 #include "executor/join/hg_join_cover_cost.h"
 #include "hg_guc.h"
 
-/* Per edge: covering visits each block of the table, and joining each bin. */
-#define HG_COVER_FIXED_NS 0.08
-
-/* Per changed block: checking the visibility of its rows, usually by the page visibility cache. */
-#define HG_COVER_PAGE_NS 800.0
-/* Reading and collecting a row, or looking it up as it is streamed. */
-#define HG_COVER_HOLD_NS 6.0
-#define HG_COVER_STREAM_NS 4.0
-/* Putting a delta row into bins, or into a table larger than a cache. */
-#define HG_COVER_JOIN_NS 16.0
-/* Writing a row to disk and reading it back. */
-#define HG_COVER_SPILL_NS 60.0
-/* An edge of one of two graphs that are intersected. */
-#define HG_COVER_EDGE_NS 5.0
-/* Adding a delta row to a graph, and looking up a row in a graph. */
-#define HG_COVER_MAKE_NS 20.0
-#define HG_COVER_LOOKUP_NS 30.0
 /*
- * An edge that a lookup finds.  If two graphs are intersected, the cost of an edge beyond
- * HG_COVER_LIST_ROWS per key: it is in a long list then, which is not compared in registers
- * (engine/cpu/hg_cpu_flat_join.c).  Measured with 5 million rows: 10 to 14 ns if 50,000 keys have
- * 100 rows each, and 16 to 30 ns if few of them are looked up.
+ * Rows of a key up to which two lists are compared in registers (engine/cpu/hg_cpu_flat_join.c).
+ * Each further pair costs HG_FOUND_EDGE_NS.
  */
-#define HG_COVER_FOUND_NS 12.0
 #define HG_COVER_LIST_ROWS 8.0
-/*
- * Looking up or adding a delta row if delta rows come in partitions, each of which meets the whole
- * graph.  It takes twice as long; but a table that has grown is assumed to have more rows, all of
- * them delta rows.
- */
-#define HG_COVER_APART_NS 100.0
-/* Asking a device with replicas of both graphs, and its time per edge: rough upper bounds. */
-#define HG_COVER_ASK_NS 100000.0
-#define HG_COVER_ASKED_NS 0.03
-/* Gathering a column of a joined row from anywhere, or of outer rows in their order. */
-#define HG_COVER_GATHER_NS 6.0
-#define HG_COVER_IN_ORDER_NS 0.5
-/* Gathering an inner column after streaming past more inner rows than a cache holds. */
-#define HG_COVER_FAR_NS 16.0
 
 /*
  * Up to this number of inner rows, outer rows are streamed past them.  Dense inner keys
@@ -76,8 +41,8 @@ hg_cover_meet_ns(double outer, double inner, double pairs)
 	double few = Min(outer, inner);
 	double beyond = Max(pairs - few * HG_COVER_LIST_ROWS, 0);
 
-	return Min((outer + inner) * HG_COVER_EDGE_NS + beyond * HG_COVER_FOUND_NS,
-			   few * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS);
+	return Min((outer + inner) * HG_EDGE_NS + beyond * HG_FOUND_EDGE_NS,
+			   few * HG_LOOKUP_NS + pairs * HG_FOUND_EDGE_NS);
 }
 
 /* Returns the cost of outer delta rows that meet a graph. */
@@ -85,9 +50,9 @@ static double
 hg_cover_look_up_ns(double delta, double covered, double pairs, bool spills)
 {
 	if (spills)
-		return delta * HG_COVER_APART_NS;
-	return Min(delta * HG_COVER_LOOKUP_NS + pairs * HG_COVER_FOUND_NS,
-			   delta * HG_COVER_MAKE_NS + hg_cover_meet_ns(delta, covered, pairs));
+		return delta * HG_APART_ROW_NS;
+	return Min(delta * HG_LOOKUP_NS + pairs * HG_FOUND_EDGE_NS,
+			   delta * HG_ADDED_EDGE_NS + hg_cover_meet_ns(delta, covered, pairs));
 }
 
 bool
@@ -119,20 +84,20 @@ hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2])
 		if (!cover[side] || !shape->has_replica[side])
 			return false;
 	return hg_force ||
-		   HG_COVER_ASK_NS + edges * HG_COVER_ASKED_NS <
+		   HG_QUESTION_NS + edges * HG_QUESTION_EDGE_NS <
 			   hg_cover_meet_ns(shape->edges[HG_OUTER], shape->edges[HG_INNER], shape->pairs);
 }
 
 double
 hg_cover_star_ns(int njoins, double edges)
 {
-	return HG_COVER_ASK_NS + edges * HG_COVER_ASKED_NS * njoins;
+	return HG_QUESTION_NS + edges * HG_QUESTION_EDGE_NS * njoins;
 }
 
 bool
 hg_cover_asks_star(int njoins, double fact_rows, double edges)
 {
-	return hg_force || hg_cover_star_ns(njoins, edges) < fact_rows * HG_COVER_STREAM_NS * njoins;
+	return hg_force || hg_cover_star_ns(njoins, edges) < fact_rows * HG_STREAM_ROW_NS * njoins;
 }
 
 double
@@ -153,7 +118,7 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 		delta[side] = shape->rows[side] * (1 - share[side]);
 		covered[side] = shape->edges[side] * share[side];
 		if (cover[side])
-			ns += shape->edges[side] * HG_COVER_FIXED_NS + shape->pages[side] * HG_COVER_PAGE_NS;
+			ns += shape->edges[side] * HG_VISITED_EDGE_NS + shape->pages[side] * HG_CHANGED_PAGE_NS;
 	}
 	spills = delta[HG_INNER] > shape->inner_room;
 	for (int side = HG_OUTER; side <= HG_INNER && spills; side++)
@@ -166,27 +131,27 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 		}
 	streams = covered[HG_OUTER] == 0 && covered[HG_INNER] == 0 &&
 			  (delta[HG_INNER] <= HG_COVER_STREAM_ROWS || (shape->dense && !spills));
-	ns += delta[HG_INNER] * HG_COVER_HOLD_NS;
-	ns += delta[HG_OUTER] * (streams ? HG_COVER_STREAM_NS : HG_COVER_HOLD_NS);
-	gather[HG_OUTER] = streams ? HG_COVER_IN_ORDER_NS : HG_COVER_GATHER_NS;
+	ns += delta[HG_INNER] * HG_HOLD_ROW_NS;
+	ns += delta[HG_OUTER] * (streams ? HG_STREAM_ROW_NS : HG_HOLD_ROW_NS);
+	gather[HG_OUTER] = streams ? HG_ORDERED_VALUE_NS : HG_FAR_VALUE_NS;
 	gather[HG_INNER] =
-		streams && delta[HG_INNER] > HG_COVER_STREAM_ROWS ? HG_COVER_FAR_NS : HG_COVER_GATHER_NS;
+		streams && delta[HG_INNER] > HG_COVER_STREAM_ROWS ? HG_REMOTE_VALUE_NS : HG_FAR_VALUE_NS;
 	for (int side = HG_OUTER; side <= HG_INNER && !asked; side++)
 		ns += shape->pairs * shape->columns[side] * gather[side];
 
 	/* the four parts of hg_match_resident.c */
 	if (delta[HG_OUTER] > 0 && delta[HG_INNER] > 0 && !streams)
-		ns += (delta[HG_OUTER] + delta[HG_INNER]) * HG_COVER_JOIN_NS;
+		ns += (delta[HG_OUTER] + delta[HG_INNER]) * HG_JOIN_ROW_NS;
 	if (spills)
-		ns += (delta[HG_OUTER] + delta[HG_INNER]) * HG_COVER_SPILL_NS;
+		ns += (delta[HG_OUTER] + delta[HG_INNER]) * HG_SPILL_ROW_NS;
 	if (asked)
-		ns += HG_COVER_ASK_NS + (covered[HG_OUTER] + covered[HG_INNER]) * HG_COVER_ASKED_NS;
+		ns += HG_QUESTION_NS + (covered[HG_OUTER] + covered[HG_INNER]) * HG_QUESTION_EDGE_NS;
 	else if (covered[HG_OUTER] > 0 && covered[HG_INNER] > 0)
 		ns += hg_cover_meet_ns(covered[HG_OUTER], covered[HG_INNER],
 							   shape->pairs * share[HG_OUTER] * share[HG_INNER]);
 	if (covered[HG_OUTER] > 0)
-		ns += spills ? delta[HG_INNER] * HG_COVER_APART_NS
-					 : delta[HG_INNER] * HG_COVER_MAKE_NS +
+		ns += spills ? delta[HG_INNER] * HG_APART_ROW_NS
+					 : delta[HG_INNER] * HG_ADDED_EDGE_NS +
 						   hg_cover_meet_ns(covered[HG_OUTER], delta[HG_INNER],
 											shape->pairs * share[HG_OUTER] * (1 - share[HG_INNER]));
 	if (covered[HG_INNER] > 0)

@@ -20,6 +20,10 @@
  */
 #define HG_LEAST_FILES_BYTES (64 * (uint64) HG_SPILL_FILE_BYTES)
 
+/* Part of work memory that file buffers may take, and of what is left that a partition may. */
+#define HG_FILES_PART 4
+#define HG_PARTITION_PART 4
+
 /* An inner side is small if the outer one is this many times as large. */
 #define HG_FILTER_SMALL 8
 
@@ -45,12 +49,12 @@ int
 hg_join_partition_bits(const HgJoinMemory *memory, double expected)
 {
 	const uint64 limit = hg_join_limit(memory);
-	const uint64 most = memory->budget.limit / 4;
+	const uint64 most = memory->budget.limit / HG_FILES_PART;
 	const uint64 left = most - Min(most, memory->files.charged);
 	const uint64 room = Max(left, HG_LEAST_FILES_BYTES); /* for buffers of both sides */
 	int bits = 2;
 
-	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / 4 &&
+	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / HG_PARTITION_PART &&
 		   (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= room)
 		bits++;
 	return bits;

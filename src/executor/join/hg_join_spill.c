@@ -11,6 +11,9 @@
 
 #include "executor/join/hg_join_spill.h"
 
+/* A partition that lacks less than this part of its set's rows is not partitioned again. */
+#define HG_SPILL_ALIKE_PART 8
+
 void
 hg_join_spill_push(HgJoinSpill *spill, HgSpill *const sides[2], pg_atomic_uint32 *next)
 {
@@ -138,7 +141,8 @@ hg_join_spill_pays(const HgPartitions *partitions, double chunks, bool outer_cov
 	double inner_bytes = hg_join_spill_bytes(inner, partitions->current);
 
 	if (inner->level + 1 >= HG_SPILL_LEVELS ||
-		inner->rows[partitions->current] >= inner->total_rows - inner->total_rows / 8)
+		inner->rows[partitions->current] >=
+			inner->total_rows - inner->total_rows / HG_SPILL_ALIKE_PART)
 		return false;
 	return outer_covered || (chunks - 1) * outer_bytes > 2 * (outer_bytes + inner_bytes);
 }
