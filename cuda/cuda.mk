@@ -67,22 +67,22 @@ CUDA_TABLE_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_table_cuda.o test_ta
 	test_table_run.o hg_naive_table.o hg_tap.o test_data.o test_host.o)
 # ... and of what it asks of the CUDA runtime, which need none
 CUDA_WORK_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_work.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_launch.o device/hg_cuda_device.o \
 	device/hg_cuda_work.o engine_hg_engine.o)
 
 # ... and of its memory, which need none
 CUDA_MEMORY_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_memory.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_launch.o device/hg_cuda_device.o \
 	device/hg_cuda_work.o engine_hg_engine.o)
 
 # ... and of its streams of matches, which need none
 CUDA_STREAM_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_stream.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_launch.o device/hg_cuda_device.o \
 	device/hg_cuda_work.o engine/hg_cuda_stream.o engine_hg_engine.o)
 
 # ... and of pages on their way, which need none
 CUDA_PIECES_TEST_OBJS = $(addprefix $(CUDA_TEST_BUILD)/,test_cuda_pieces.o hg_tap.o) \
-	$(addprefix $(CUDA_DIR)/,device/hg_cuda_check.o device/hg_cuda_device.o device/hg_cuda_launch.o \
+	$(addprefix $(CUDA_DIR)/,device/hg_cuda_launch.o device/hg_cuda_device.o \
 	device/hg_cuda_work.o engine/hg_cuda_pieces.o engine_hg_engine.o)
 
 .PHONY: clean-cuda
@@ -181,13 +181,13 @@ $(CUDA_TEST_BUILD)/test_table_cuda: $(CUDA_TABLE_TEST_OBJS) $(CUDA_ENGINE_OBJS) 
 	$(NVCC) $(CUDA_GENCODE) -cudart static -Xlinker --wrap=cudaMallocFromPoolAsync -o $@ $^
 
 # ... where threads meet in shared memory by atomics alone, the only way that racecheck knows
-CUDA_RACECHECK_OBJ = $(CUDA_TEST_BUILD)/hg_cuda_cuckoo_launch_racecheck.o
-$(CUDA_RACECHECK_OBJ): $(CUDA_DIR)/tables/hg_cuda_cuckoo_launch.cu
+CUDA_RACECHECK_OBJ = $(CUDA_TEST_BUILD)/hg_cuda_cuckoo_racecheck.o
+$(CUDA_RACECHECK_OBJ): $(CUDA_DIR)/tables/hg_cuda_cuckoo.cu
 	@mkdir -p $(@D)
 	$(CUDA_COMPILE) -DHG_CUDA_RACECHECK -MF $(@:.o=.d) -c $< -o $@
 
 $(CUDA_TEST_BUILD)/test_table_cuda_racecheck: $(CUDA_TABLE_TEST_OBJS) $(CUDA_RACECHECK_OBJ) \
-		$(filter-out %/hg_cuda_cuckoo_launch.o,$(CUDA_ENGINE_OBJS)) $(CUDA_SHARED_OBJS)
+		$(filter-out %/hg_cuda_cuckoo.o,$(CUDA_ENGINE_OBJS)) $(CUDA_SHARED_OBJS)
 	$(NVCC) $(CUDA_GENCODE) -cudart static -Xlinker --wrap=cudaMallocFromPoolAsync -o $@ $^
 
 .PHONY: racecheck-cuda

@@ -7,7 +7,28 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <cstdio>
+#include <cstring>
+
 #include "hg_cuda_launch.h"
+
+/* ---------------------------------------------------------------------
+ * Turns failures of CUDA calls into HgErrors
+ * ---------------------------------------------------------------------
+ */
+
+HgStatus
+hg_cuda_error(cudaError_t code, const char *call, HgError *error)
+{
+	char detail[sizeof(error->detail)];
+
+	snprintf(detail, sizeof(detail), "%.*s: %s", (int) strcspn(call, "(<"), call,
+			 cudaGetErrorString(code));
+	cudaGetLastError(); /* clears an error that is not sticky */
+	if (code == cudaErrorMemoryAllocation)
+		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, detail, "out of device memory");
+	return hg_error_set(error, HG_DEVICE_FAILED, detail, "the device failed");
+}
 
 /* zero-initialized before any constructor of an entry runs */
 static const HgCudaSharingKernel *sharing_kernels;

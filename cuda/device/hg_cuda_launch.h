@@ -19,9 +19,35 @@
 #ifndef HG_CUDA_LAUNCH_H
 #define HG_CUDA_LAUNCH_H
 
-#include "hg_cuda_check.h"
-
+#include <cuda_runtime.h>
 #include <utility>
+
+#include "../../src/engine/hg_engine.h"
+
+/*
+ * Turns a failure into an error and returns its status: HG_DEVICE_OUT_OF_MEMORY for refused
+ * memory, else HG_DEVICE_FAILED. call is the text of the failed call; its name goes into the
+ * detail. Clears CUDA's last error.
+ */
+HgStatus hg_cuda_error(cudaError_t code, const char *call, HgError *error);
+
+/* Returns from the calling function, which returns HgStatus, if a CUDA call fails. */
+#define HG_CUDA_TRY(call, error)                                                                   \
+	do                                                                                             \
+	{                                                                                              \
+		cudaError_t code_ = (call);                                                                \
+		if (code_ != cudaSuccess)                                                                  \
+			return hg_cuda_error(code_, #call, (error));                                           \
+	} while (0)
+
+/* Returns from the calling function if a call that returns HgStatus fails. */
+#define HG_TRY(call)                                                                               \
+	do                                                                                             \
+	{                                                                                              \
+		HgStatus status_ = (call);                                                                 \
+		if (status_ != HG_OK)                                                                      \
+			return status_;                                                                        \
+	} while (0)
 
 /* An entry of the list of kernels that use dynamic shared memory. */
 struct HgCudaSharingKernel

@@ -4,7 +4,7 @@
  *	  Appends rows to a side of a job of the CUDA engine: as keys, or as pages of a table.
  *
  * Pages are copied a piece at a time (hg_cuda_pieces.h), and dropped once their rows are
- * extracted. From then on each row of the side has a number of its own (hg_cuda_numbers.h), and
+ * extracted. From then on each row of the side has a number of its own (hg_cuda_columns.h), and
  * nothing else of the job knows about pages.
  *
  * Copyright (c) 2026, the hashgraph authors

@@ -10,7 +10,7 @@
 #ifndef HG_CUDA_DEVICES_H
 #define HG_CUDA_DEVICES_H
 
-#include "../device/hg_cuda_check.h"
+#include "../device/hg_cuda_launch.h"
 #include "hg_cuda_engine.h"
 
 /*

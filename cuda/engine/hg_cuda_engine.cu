@@ -33,7 +33,6 @@
 #include "hg_cuda_build.h"
 #include "hg_cuda_devices.h"
 #include "hg_cuda_shards.h"
-#include "hg_cuda_peer_windows.h"
 #include "hg_cuda_stream.h"
 #include "../kernels/hg_cuda_tuning.h"
 

@@ -7,7 +7,7 @@
  *	hg_cuda_append.cu		appends keys and pages
  *	hg_cuda_pieces.h		pages on their way to the device
  *	hg_cuda_shards.cu		exchanges rows with other shards of the join
- *	hg_cuda_peer_windows.cu		exchanges rows straight from device to device
+ *	hg_cuda_shards.cu		exchanges rows straight from device to device
  *	hg_cuda_replica.h		replicas of graphs and columns, and the sides of jobs that are replicas
  *	hg_cuda_build.cu		builds graphs or bins
  *	hg_cuda_stream.cu		finds and returns matches
@@ -23,7 +23,7 @@
 #include "../../src/engine/hg_pages.h"
 #include "../device/hg_cuda_shared.h"
 #include "../kernels/hg_cuda_both.h"
-#include "../kernels/hg_cuda_gather.h"
+#include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_reduce.h"
 #include "../tables/hg_cuda_table_measure.h"
 #include "hg_cuda_replica.h"
@@ -67,7 +67,7 @@ struct HgCudaExchanged
 	HgCudaColumns taken_values;
 	uint64_t taken_room;
 
-	/* the peer window that other shards write to, and its head (hg_cuda_peer_windows.cu) */
+	/* the peer window that other shards write to, and its head (hg_cuda_shards.cu) */
 	HgCudaShared window;
 	HgPeerWindowHead head;
 };
@@ -123,7 +123,7 @@ struct HgCudaJob
 
 	/*
 	 * [2 * chunk_capacity]: outer rows, then inner rows; by position in a job with columns, else
-	 * by number (hg_cuda_numbers.h)
+	 * by number (hg_cuda_columns.h)
 	 */
 	uint32_t *chunk;
 	uint64_t chunk_capacity;

@@ -13,7 +13,7 @@
 #include "../../src/engine/hg_replica_side.h"
 #include "../../src/engine/hg_reduce.h"
 #include "../kernels/hg_cuda_edges.h"
-#include "../kernels/hg_cuda_gather.h"
+#include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_shape.h"
 #include "../kernels/hg_cuda_tuning.h"
 

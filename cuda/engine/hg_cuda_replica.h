@@ -13,7 +13,7 @@
  * OWNERSHIP. While a replica is made, its arrays are blocks of the job's work. The arrays of a
  * finished replica are its own: they are charged to the device until the replica is released. A
  * job reads the arrays of its graph and column replicas in place. If a graph has a mask, the job
- * makes a copy without the masked rows. Masks and lookups (hg_cuda_replica_lookup.h) come before
+ * makes a copy without the masked rows. Masks and lookups (hg_cuda_replica_column.h) come before
  * build, which applies them; after build the job does not need them.
  *
  * BOUNDS. A graph replica knows an upper bound of its rows' numbers within their parts, which a
@@ -32,10 +32,6 @@
 #include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_graph.h"
 #include "hg_cuda_replica_column.h"
-#include "hg_cuda_replica_computed.h"
-#include "hg_cuda_replica_filter.h"
-#include "hg_cuda_replica_lookup.h"
-#include "hg_cuda_replica_mask.h"
 
 /* Bytes of a key in graph replicas, and in graphs that they are joined with. */
 constexpr uint32_t HG_REPLICA_KEY_WIDTH = 8;

@@ -11,6 +11,8 @@
 #define HG_CUDA_COMPUTE_H
 
 #include "../../src/engine/hg_computed.h"
+#include "../../src/engine/hg_row_filter.h"
+#include "../device/hg_cuda_work.h"
 #include "hg_cuda_graph.h"
 
 /* In place of a NULL byte: a number of the row overflows. */
@@ -46,5 +48,16 @@ HgStatus hg_cuda_compute(HgCudaWork *work, const HgCudaComputing *computing, uin
  */
 HgStatus hg_cuda_compute_look(HgCudaWork *work, const HgCudaGraph *graph, uint32_t stride,
 							  const uint8_t *nulls, uint32_t *lost, HgError *error);
+
+/*
+ * Clears the bits of a mask whose rows the filter does not let through.  The rows are those of
+ * parts 0 .. parts - 1; the mask and the filter's columns are in device memory.  Bits of numbers
+ * that no row can have become undefined.
+ *
+ * *lost, in device memory, becomes 1 if a number that the filter computes overflows for a row
+ * whose bit is set; lost is NULL if the filter computes none.  Returns once the work is launched.
+ */
+HgStatus hg_cuda_filter(HgCudaWork *work, const HgFilterTest *test, uint32_t parts, uint64_t *mask,
+						uint32_t *lost, HgError *error);
 
 #endif /* HG_CUDA_COMPUTE_H */

@@ -10,8 +10,8 @@
 #ifndef HG_CUDA_DESCRIBE_H
 #define HG_CUDA_DESCRIBE_H
 
+#include "hg_cuda_columns.h"
 #include "hg_cuda_graph.h"
-#include "hg_cuda_numbers.h"
 
 /* Sets all of *stats, from a walk over the graph.  Waits. */
 HgStatus hg_cuda_graph_describe(HgCudaWork *work, const HgCudaGraph *graph, HgGraphStats *stats,

@@ -13,7 +13,7 @@
  */
 #include "hg_cuda_shape.h"
 
-#include "hg_cuda_gather.h"
+#include "hg_cuda_columns.h"
 #include "hg_cuda_partition.h"
 #include "hg_cuda_tuning.h"
 

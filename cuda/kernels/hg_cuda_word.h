@@ -10,6 +10,8 @@
 #ifndef HG_CUDA_WORD_H
 #define HG_CUDA_WORD_H
 
+#include <cstdint>
+
 #include "../../src/engine/hg_hash.h"
 
 /* Functions of mixed words of both widths, for kernels that are templates of the word. */
@@ -77,6 +79,27 @@ __device__ __forceinline__ Word
 hg_word_first(uint32_t vertex, uint32_t log2)
 {
 	return (Word) vertex << (8 * sizeof(Word) - log2);
+}
+
+/*
+ * Returns the last index i in low .. high with starts[i] <= item.  starts ascend, and
+ * starts[low] <= item.  Of several owners with the same start, the last one owns the item; the
+ * others have none.
+ */
+template <typename Number>
+__device__ __forceinline__ uint32_t
+hg_search_owner(const Number *starts, uint32_t low, uint32_t high, Number item)
+{
+	while (low < high)
+	{
+		const uint32_t middle = low + (high - low + 1) / 2;
+
+		if (starts[middle] <= item)
+			low = middle;
+		else
+			high = middle - 1;
+	}
+	return low;
 }
 
 #endif /* HG_CUDA_WORD_H */

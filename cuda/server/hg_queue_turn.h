@@ -16,7 +16,6 @@
 #ifndef HG_QUEUE_TURN_H
 #define HG_QUEUE_TURN_H
 
-#include "hg_queue_idle.h"
 #include "hg_queue_memory.h"
 #include "hg_queue_staging.h"
 #include "hg_server_queue.h"

@@ -6,8 +6,8 @@
  *	hg_server_session.c		receives, checks and answers messages
  *	hg_server_request.c		calls the engine for a request
  *	hg_server_job.c			a job's life: opened, evicted, closed
- *	hg_server_room.c		leases, room for results, memory for more rows
- *	hg_server_exchange.c	requests to a shard
+ *	hg_server_request.c		leases, room for results, memory for more rows
+ *	hg_server_request.c	requests to a shard
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -108,7 +108,7 @@ extern HgQueueWaiter hg_server_job_waiter(HgServerJob *job);
 /* Frees the arrays of an exported graph. */
 extern void hg_server_job_drop_export(HgServerJob *job);
 
-/* hg_server_room.c */
+/* hg_server_request.c */
 
 /* Returns true if count elements of width bytes at the request's offset lie in the lease. */
 extern bool hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request,
@@ -138,7 +138,7 @@ extern HgStatus hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint6
 extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count,
 												HgError *error);
 
-/* hg_server_exchange.c */
+/* hg_server_request.c */
 
 /* Returns true if a request to a shard is valid, and the rows that it puts lie in its lease. */
 extern bool hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request);

@@ -17,7 +17,7 @@
  * to which the thread that ends the wait writes.
  *
  * Below it are hg_queue_staging.h (parts of staging), hg_queue_replica.h (replicas),
- * hg_queue_memory.h (memory), hg_queue_idle.h (evictions of idle jobs), and hg_queue_turn.h
+ * hg_queue_memory.h (memory), hg_queue_memory.h (evictions of idle jobs), and hg_queue_turn.h
  * (admission and waits). The budget is measured for each new job, and from time to time for the
  * first one in the queue.
  *

@@ -7,12 +7,270 @@
  *
  *-------------------------------------------------------------------------
  */
+#include <stdlib.h>
+#include <string.h>
+
 #include "../../src/engine/hg_reduce.h"
 #include "hg_server_internal.h"
 #include "hg_server_participants.h"
 
-#include <stdlib.h>
-#include <string.h>
+/* ---------------------------------------------------------------------
+ * A job's lease, its room for results, and memory for its rows
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request, uint64_t count,
+						uint64_t width)
+{
+	const HgQueuePart *lease = &job->entry.part;
+
+	return request->offset % 8 == 0 && request->offset >= lease->offset &&
+		   request->offset - lease->offset <= lease->bytes &&
+		   count <= (lease->bytes - (request->offset - lease->offset)) / width;
+}
+
+HgStatus
+hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *error)
+{
+	HgServerSession *session = job->session;
+	const HgQueueWaiter waiter = hg_server_job_waiter(job);
+	HgStatus status =
+		hg_server_queue_take_room(session->queue, &session->results, bytes, &waiter, error);
+
+	if (status == HG_OK)
+		*results = session->config->staging + session->results.part.offset;
+	return status;
+}
+
+void
+hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *reply)
+{
+	if (status == HG_OK && reply->count > 0)
+	{
+		reply->lease_offset = session->results.part.offset;
+		reply->lease_bytes = session->results.part.bytes;
+	}
+	else if (status != HG_DEVICE_FAILED)
+		hg_server_queue_release_room(session->queue, &session->results);
+}
+
+/* Returns the device memory that a job needs with so many rows, if they are more than expected. */
+static uint64_t
+bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (rows[side] > spec.expected_rows[side])
+			spec.expected_rows[side] = rows[side];
+	return config->job_bytes(config->arg, &spec);
+}
+
+/* Stores the rows of a job's sides, appended or with reserved memory. */
+static void
+rows_so_far(const HgServerJob *job, uint64_t rows[2])
+{
+	HgJobStats stats;
+
+	job->engine->stats(job->job, &stats);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		rows[side] =
+			stats.rows[side] > job->reserved[side] ? stats.rows[side] : job->reserved[side];
+}
+
+/* Reserves memory for wanted rows of a side, if they exceed the expected ones and rows[side]. */
+static HgStatus
+grow(HgServerJob *job, HgSide side, const HgJobSpec *spec, uint64_t rows[2], uint64_t wanted,
+	 HgError *error)
+{
+	const HgServerConfig *config = job->session->config;
+	uint64_t before;
+	uint64_t after;
+
+	if (wanted <= spec->expected_rows[side] || wanted <= rows[side])
+		return HG_OK;
+	before = bytes_with(config, *spec, rows);
+	rows[side] = wanted;
+	after = bytes_with(config, *spec, rows);
+	job->reserved[side] = wanted;
+	if (after <= before)
+		return HG_OK;
+	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
+}
+
+HgStatus
+hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
+{
+	HgJobSpec spec = job->spec;
+	uint64_t rows[2];
+	uint64_t wanted;
+
+	if (spec.participants_id != 0)
+	{
+		/* each participant starts from what the one before announced: no row is reserved twice */
+		HgStatus status =
+			hg_server_participants_announce(job->job, side, count, &spec, rows, &wanted, error);
+
+		if (status != HG_OK)
+			return status;
+	}
+	else
+	{
+		HgJobStats stats;
+
+		job->engine->stats(job->job, &stats);
+		wanted = stats.rows[side] + count;
+		rows_so_far(job, rows);
+	}
+	return grow(job, side, &spec, rows, wanted, error);
+}
+
+HgStatus
+hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
+{
+	uint64_t rows[2];
+
+	rows_so_far(job, rows);
+	return grow(job, side, &job->spec, rows, count, error);
+}
+
+/* ---------------------------------------------------------------------
+ * Requests to a shard before it is built (engine/hg_exchange.h)
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request)
+{
+	const HgSide side = (HgSide) request->side;
+	uint32_t columns;
+
+	if (job->spec.shards == 0 || (side != HG_OUTER && side != HG_INNER))
+		return false;
+	switch ((HgWireType) request->header.type)
+	{
+		case HG_WIRE_TALLY:
+			return request->count == HG_EXCHANGE_PARTS;
+		case HG_WIRE_TAKE_ROWS:
+			return request->count > 0;
+		case HG_WIRE_PUT_ROWS:
+			columns = ((UINT32_C(1) << job->spec.ncolumns[side]) - 1) * HG_WIRE_COLUMN(side, 0);
+			/* such a count keeps all sums of bytes within 64 bits */
+			return (request->columns & ~columns) == 0 && request->count <= HG_MAX_ROWS &&
+				   hg_server_room_in_lease(job, request, (request->count + 7) / 8 * 8,
+										   hg_wire_row_bytes(&job->spec, side));
+		default:
+			return true;
+	}
+}
+
+HgStatus
+hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	const uint64_t bytes = HG_EXCHANGE_PARTS * sizeof(uint64_t);
+	uint64_t counts[HG_EXCHANGE_PARTS];
+	unsigned char *results;
+	HgStatus status = job->engine->tally(job->job, (HgSide) request->side, counts, &reply->error);
+
+	if (status != HG_OK)
+		return status;
+	status = hg_server_room_take(job, bytes, &results, &reply->error);
+	if (status == HG_OK && job->session->results.part.bytes < bytes)
+		status = hg_error_set(&reply->error, HG_OUT_OF_MEMORY, NULL,
+							  "the staging area has no room for what was tallied");
+	if (status == HG_OK)
+	{
+		memcpy(results, counts, bytes);
+		reply->count = HG_EXCHANGE_PARTS;
+	}
+	hg_server_room_answer(job->session, status, reply);
+	return status;
+}
+
+HgStatus
+hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const HgExchange *exchange = &request->exchange;
+	const HgSide side = (HgSide) request->side;
+	HgStatus status = hg_exchange_check(exchange, job->spec.shards, error);
+
+	if (status == HG_OK)
+		status = hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error);
+	return status == HG_OK ? job->engine->expect(job->job, side, exchange, error) : status;
+}
+
+/* Returns the columns of rows that have a NULL. */
+static uint64_t
+row_columns_with_nulls(const HgServerJob *job, HgSide side, const HgExchangeRows *rows)
+{
+	uint64_t nulls = 0;
+
+	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+		if (rows->has_nulls[column])
+			nulls |= HG_WIRE_COLUMN(side, column);
+	return nulls;
+}
+
+HgStatus
+hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	HgServerSession *session = job->session;
+	const HgSide side = (HgSide) request->side;
+	const uint64_t bytes = hg_wire_row_bytes(&job->spec, side);
+	const uint64_t most = HG_WIRE_SLOT_MAX / bytes / 8 * 8;
+	const uint64_t wanted = request->count < most ? request->count : most;
+	HgExchangeRows rows;
+	unsigned char *results;
+	/* arrays have a multiple of 8 elements */
+	HgStatus status =
+		hg_server_room_take(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
+
+	if (status == HG_OK)
+	{
+		hg_wire_lay_out_rows(&job->spec, side, session->results.part.bytes / bytes / 8 * 8, results,
+							 &rows);
+		if (rows.capacity > wanted)
+			rows.capacity = (size_t) wanted;
+		status = job->engine->take_rows(job->job, side, request->shard, &rows, &reply->error);
+		reply->count = rows.count;
+		reply->nulls = row_columns_with_nulls(job, side, &rows);
+	}
+	hg_server_room_answer(session, status, reply);
+	return status;
+}
+
+HgStatus
+hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	const HgSide side = (HgSide) request->side;
+	HgExchangeRows rows;
+
+	hg_wire_lay_out_rows(&job->spec, side, (request->count + 7) / 8 * 8,
+						 job->session->config->staging + request->offset, &rows);
+	rows.count = (size_t) request->count;
+	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+		rows.has_nulls[column] = (request->columns & HG_WIRE_COLUMN(side, column)) != 0;
+	return job->engine->put_rows(job->job, side, &rows, error);
+}
+
+HgStatus
+hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+{
+	if (job->engine->window == NULL)
+		return hg_error_set(&reply->error, HG_INVALID, NULL, "this engine offers no memory");
+	return job->engine->window(job->job, (HgSide) request->side, &reply->window, &reply->error);
+}
+
+HgStatus
+hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError *error)
+{
+	HgStatus status;
+
+	if (job->engine->send_rows == NULL || request->window.memory < 0)
+		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
+	status = job->engine->send_rows(job->job, (HgSide) request->side, request->shard,
+									&request->window, error);
+	return status == HG_OK ? job->engine->sent(job->job, (HgSide) request->side, error) : status;
+}
 
 static bool
 side_exists(const HgWireRequest *request)
@@ -222,7 +480,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 
 /* Returns the columns of the next matches that have a NULL. */
 static uint64_t
-columns_with_nulls(const HgServerJob *job, const HgMatches *matches)
+match_columns_with_nulls(const HgServerJob *job, const HgMatches *matches)
 {
 	uint64_t nulls = 0;
 
@@ -255,7 +513,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		matches.count = 0;
 		status = job->engine->next(job->job, &matches, &reply->error);
 		reply->count = matches.count;
-		reply->nulls = columns_with_nulls(job, &matches);
+		reply->nulls = match_columns_with_nulls(job, &matches);
 	}
 	hg_server_room_answer(session, status, reply);
 	return status;

@@ -11,7 +11,7 @@
  *	hg_cuda_table_dynamic*.cu	the HashGraph with empty slots in its lists
  *	hg_cuda_table_cuckoo.cu		cuckoo tables: maps, sets, numberings
  *	hg_cuda_table_groups.cu		cuckoo tables: multimaps, as a numbering and grouped rows
- *	hg_cuda_table_batch.cu		appends a batch to the rows that a rebuild keeps
+ *	hg_cuda_tables_base.cu		appends a batch to the rows that a rebuild keeps
  *	hg_cuda_cuckoo*.cu			the slots of cuckoo tables, bin by bin
  *	hg_cuda_table_dycuckoo*.cu	DyCuckoo: subtables of buckets
  *	hg_cuda_table_measure.cu	measures any of them

@@ -4,8 +4,8 @@
  *	  Definitions that the files of DyCuckoo tables in device memory share.
  *
  *	hg_cuda_table_dycuckoo.cu			the calls of the kind
- *	hg_cuda_table_dycuckoo_insert.cu	inserting pairs, halving subtables
- *	hg_cuda_table_dycuckoo_subtables.cu	subtables: memory, functions, state, doubling
+ *	hg_cuda_table_dycuckoo.cu	inserting pairs, halving subtables
+ *	hg_cuda_table_dycuckoo.cu	subtables: memory, functions, state, doubling
  *
  * Each file calls only files below it in this list.
  *

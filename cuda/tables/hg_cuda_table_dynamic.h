@@ -4,7 +4,7 @@
  *	  Definitions that the files of dynamic HashGraphs in device memory share.
  *
  *	hg_cuda_table_dynamic.cu		the calls of the kind: changes and reading
- *	hg_cuda_table_dynamic_build.cu	building the lists
+ *	hg_cuda_table_dynamic.cu	building the lists
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -14,13 +14,25 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_table_measure.h"
+#include <cstring>
 
 #include "../device/hg_cuda_launch.h"
-#include "hg_cuda_table_measure_kernels.h"
+#include "../kernels/hg_cuda_tuning.h"
+#include "hg_cuda_table_measure.h"
 #include "hg_cuda_tables_impl.h"
 
-#include <cstring>
+/* Sets found[0] to 1 if key a is among keys[n], and found[1] if key b is. */
+template <typename Word>
+__global__ void
+hg_table_among_kernel(const Word *keys, uint64_t n, Word a, Word b, uint32_t *found)
+{
+	const uint64_t i = (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+
+	if (i < n && keys[i] == a)
+		found[0] = 1;
+	if (i < n && keys[i] == b)
+		found[1] = 1;
+}
 
 /* Keys of one lookup call: half a millisecond at a slow table's 8 G/s. */
 static constexpr uint64_t FIND_KEYS = UINT64_C(1) << 22;

@@ -4,8 +4,8 @@
  *	  HashGraphs that are rebuilt for each change: CSR, Ellpack and Sliced Ellpack.
  *
  *	hg_cuda_table_static.cu			the calls of the kind, lookups
- *	hg_cuda_table_static_build.cu	a new table from the old one and batches
- *	hg_cuda_table_static_rows.cu	the rows that it is built of
+ *	hg_cuda_table_static.cu	a new table from the old one and batches
+ *	hg_cuda_table_static.cu	the rows that it is built of
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -85,4 +85,8 @@ HgStatus hg_tables_copy_in(HgCudaWork *work, void *to, const void *from, uint64_
 /* Sets the calls that read. */
 void hg_tables_set_reading(HgTables *tables);
 
+/* Copies a batch to keys and rows, from index at on; rows may be NULL.  Returns once launched. */
+HgStatus hg_cuda_batch_append(HgCudaTable *table, const HgCudaTableBatch *in, uint64_t at,
+							  void *keys, uint32_t *rows, HgError *error);
+
 #endif /* HG_CUDA_TABLES_IMPL_H */

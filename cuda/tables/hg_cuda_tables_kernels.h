@@ -10,7 +10,6 @@
 #ifndef HG_CUDA_TABLES_KERNELS_H
 #define HG_CUDA_TABLES_KERNELS_H
 
-#include "../kernels/hg_cuda_search.h"
 #include "../kernels/hg_cuda_tuning.h"
 #include "../kernels/hg_cuda_word.h"
 #include "hg_cuda_table.h"

@@ -41,7 +41,6 @@
 
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "hg_guc.h"
-#include "planner/hg_aggregate_cost.h"
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_input_cost.h"

@@ -33,4 +33,7 @@ extern bool hg_aggref_counts_rows(const Aggref *aggref);
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);
 
+/* Fills in rows and costs of a path; groups is the number of groups before HAVING. */
+extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);
+
 #endif /* HG_AGGREGATE_PLAN_H */

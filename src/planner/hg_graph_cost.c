@@ -26,7 +26,7 @@
 #include "executor/join/hg_join_cover_cost.h"
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_input_cost.h"
-#include "planner/hg_join_clauses.h"
+#include "planner/hg_join_eligible.h"
 #include "planner/hg_scan_share.h"
 
 bool

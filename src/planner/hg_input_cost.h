@@ -15,6 +15,21 @@
 
 #include "engine/hg_cost_table.h"
 
+typedef struct HgKeyRange
+{
+	double size;  /* integers from the least to the greatest */
+	bool repeats; /* some come more than once */
+	bool unique;  /* none of those that ANALYZE has seen comes twice */
+	bool nulls;	  /* ANALYZE has seen NULLs */
+} HgKeyRange;
+
+/*
+ * Estimates the range of a clause's left or right operand. Returns false if it is no column of
+ * integers or has no statistics.
+ */
+extern bool hg_key_range(PlannerInfo *root, const RestrictInfo *clause, bool left,
+						 HgKeyRange *range);
+
 /* The total cost of a forced join or aggregate. */
 #define HG_FORCED_TOTAL 0.001
 

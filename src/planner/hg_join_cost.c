@@ -110,8 +110,8 @@
 #include "executor/join/hg_join_cover_cost.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"
+#include "planner/hg_input_cost.h"
 #include "planner/hg_join_cost.h"
-#include "planner/hg_key_range.h"
 #include "planner/hg_planner_run.h"
 #include "planner/hg_scan_share.h"
 

@@ -14,7 +14,7 @@
 #include "optimizer/optimizer.h"
 
 #include "planner/hg_input_cost.h"
-#include "planner/hg_join_clauses.h"
+#include "planner/hg_join_eligible.h"
 #include "planner/hg_join_plan.h"
 
 /* Returns the side that is not partial, if processes join both sides together; else -1. */

@@ -24,7 +24,6 @@
 #include "hg_guc.h"
 #include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
-#include "planner/hg_join_clauses.h"
 #include "planner/hg_join_cost.h"
 #include "planner/hg_join_eligible.h"
 #include "planner/hg_join_input.h"

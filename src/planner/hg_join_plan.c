@@ -24,7 +24,7 @@
 #include "backend/hg_library.h"
 #include "batch/hg_input_keys.h"
 #include "executor/join/hg_join.h"
-#include "planner/hg_join_clauses.h"
+#include "planner/hg_join_eligible.h"
 #include "planner/hg_join_plan.h"
 
 bool

@@ -15,7 +15,6 @@
 
 #include "hg_guc.h"
 #include "planner/hg_core_path.h"
-#include "planner/hg_join_clauses.h"
 #include "planner/hg_join_eligible.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_join_reason.h"

@@ -13,6 +13,12 @@
 #include "postgres.h"
 
 /*
+ * Registers the option if PostgreSQL lets extensions add options. planned: this session's
+ * statements are planned with our nodes, so that reasons are known.
+ */
+extern void hg_plan_explain_init(bool planned);
+
+/*
  * Installs a planner hook, which stays. The hook records each planned statement as the session's
  * last plan.
  */

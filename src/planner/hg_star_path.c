@@ -31,10 +31,10 @@
 #include "executor/join/hg_join_tree.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"
-#include "planner/hg_join_clauses.h"
+#include "planner/hg_input_cost.h"
+#include "planner/hg_join_eligible.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_key_range.h"
 #include "planner/hg_scan_share.h"
 #include "planner/hg_star_path.h"
 
