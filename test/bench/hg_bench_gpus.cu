@@ -20,8 +20,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/device/hg_cuda_device.h"
 #include "../../cuda/device/hg_cuda_launch.h"
+#include "../../cuda/device/hg_cuda_peers.h"
 #include "../../cuda/kernels/hg_cuda_bins.h"
 #include "../../cuda/kernels/hg_cuda_exchange.h"
 #include "../../cuda/kernels/hg_cuda_graph.h"
