@@ -156,15 +156,6 @@ hg_join_partition(HgJoinState *state, int level)
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
 }
 
-void
-hg_join_drop_spilled(HgJoinState *state)
-{
-	hg_row_bits_forget(state->matched[HG_OUTER].bits);
-	hg_join_spill_drop(&state->spill);
-	state->reading.inner_chunks = state->reading.outer_chunks = 0;
-	hg_join_covered_meet_all(state);
-}
-
 /* ---------------------------------------------------------------------
  * The inner side
  * ---------------------------------------------------------------------
@@ -284,11 +275,16 @@ hg_join_read_inner(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgJobColumns columns;
+	uint64 rows;
 
 	if (state->parallel_hash && state->participants.shared != NULL)
 		return hg_join_parallel_read(state);
+	if (hg_join_ask_star(state, &rows))
+		return hg_join_emit_empty(state, rows, HG_JOIN_READ_INNER);
+	if (hg_join_ask_pages(state, &rows))
+		return hg_join_emit_empty(state, rows, HG_JOIN_DONE);
 	if (hg_join_counts_few(state))
-		return HG_JOIN_LOOKUP;
+		return hg_join_emit_looked_up(state);
 	if (hg_join_outer_is_empty(state))
 		return HG_JOIN_DONE;
 	if (!inner->at_end)
@@ -325,15 +321,6 @@ hg_join_read_inner(HgJoinState *state)
 		state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
-}
-
-HgJoinPhase
-hg_join_end_lookup(HgJoinState *state)
-{
-	if (state->inputs[HG_OUTER]->at_end)
-		return HG_JOIN_DONE;
-	hg_join_lookup_next_chunk(state);
-	return hg_join_read_inner(state);
 }
 
 /* Joins the covered rows of both sides, if any, after all partitions.  Returns the next phase. */
@@ -542,8 +529,7 @@ hg_join_read_outer(HgJoinState *state)
 		hg_join_matched_reset(matched, 0, hg_input_count_ordinals(outer));
 	}
 	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
-		return hg_join_streams(&state->rules, matched) ? HG_JOIN_STREAM
-													   : hg_join_count_stream(state);
+		return hg_join_emit_streamed(state);
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_upload(state);
@@ -560,7 +546,7 @@ hg_join_read_outer(HgJoinState *state)
 	}
 	spec.pairs = hg_join_expected_pairs(state);
 	hg_join_create_matcher(state, &spec);
-	return hg_join_start_output(state);
+	return hg_join_emit_joined(state);
 }
 
 HgJoinPhase
@@ -568,13 +554,12 @@ hg_join_end_chunk(HgJoinState *state)
 {
 	const HgInput *outer = state->inputs[HG_OUTER];
 
-	hg_join_emission_begin_rest(&state->emission);
 	if (state->participants.joined)
 		hg_join_leave(&state->participants, true);
 	/* its rows have met the whole inner side */
 	if (state->inputs[HG_INNER]->at_end)
 		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched
-				   ? HG_JOIN_UNMATCHED
+				   ? hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER)
 				   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_ordinals(state, HG_OUTER),
@@ -585,8 +570,7 @@ hg_join_end_chunk(HgJoinState *state)
 HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
-	hg_join_emission_begin_rest(&state->emission);
 	return state->rules.preserved[HG_INNER] && !state->reading.inner_counted
-			   ? HG_JOIN_INNER_UNMATCHED
+			   ? hg_join_emit_unmatched(state, HG_INNER, HG_JOIN_NEXT_INNER)
 			   : HG_JOIN_NEXT_INNER;
 }

@@ -31,8 +31,6 @@ typedef struct HgJoinReading
 
 /* READ_INNER: reads all inner rows, unless both sides are shared, looked up or go to disk. */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
-/* LOOKUP: ends it for the rows in the outer input. */
-extern HgJoinPhase hg_join_end_lookup(HgJoinState *state);
 /* NEXT_PARTITION: reads the inner rows of the next partition. */
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
 /* READ_OUTER: reads an outer chunk and builds the HashGraphs. */
@@ -43,8 +41,5 @@ extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
 extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
 /* NEXT_INNER: reads the next inner rows of a partition after those in memory are joined. */
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
-
-/* Deletes all partitions and match bits on disk, and resets the chunk counters. */
-extern void hg_join_drop_spilled(HgJoinState *state);
 
 #endif /* HG_JOIN_CHUNK_H */

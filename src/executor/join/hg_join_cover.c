@@ -52,6 +52,15 @@
 #include "resident/hg_resident_memory.h"
 
 bool
+hg_join_may_count_unmatched(const HgJoinState *state)
+{
+	const HgJoinRules *rules = &state->rules;
+
+	return (rules->preserved[HG_OUTER] || rules->preserved[HG_INNER] || rules->single_inner) &&
+		   !rules->rows_wanted && state->participants.shared == NULL;
+}
+
+bool
 hg_join_cover_enabled(void)
 {
 	return hg_resident && hg_build == HG_BUILD_AUTO && hg_probe == HG_PROBE_AUTO && hg_bins == 0;

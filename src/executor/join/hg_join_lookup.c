@@ -184,7 +184,8 @@ hg_join_lookup_restart(HgJoinLookup *lookup)
 	lookup->chosen = false;
 }
 
-void
+/* Removes the outer rows that the nested loop has joined, so that the next chunk can be read. */
+static void
 hg_join_lookup_next_chunk(HgJoinState *state)
 {
 	HgJoinLookup *lookup = &state->lookup;
@@ -197,17 +198,22 @@ hg_join_lookup_next_chunk(HgJoinState *state)
 	state->reading.outer_ready = false;
 }
 
-bool
-hg_join_fill_lookup(HgJoinState *state)
+/* HgRowKind.next */
+static bool
+hg_join_fill_looked_up(HgJoinState *state)
 {
-	const HgJoinLookup *lookup = &state->lookup;
+	HgJoinLookup *lookup = &state->lookup;
 	const HgBatch *from = lookup->batch;
 	HgBatch *to = state->output.batch;
 
 	if (lookup->at_once)
 		lookup->source->max_rows = (int) lookup->chunk_rows;
 	if (!hg_lookup_next(lookup))
+	{
+		if (!state->inputs[HG_OUTER]->at_end)
+			hg_join_lookup_next_chunk(state);
 		return false;
+	}
 	to->nrows = from->nrows;
 	for (int i = 0; i < from->ncolumns; i++)
 	{
@@ -219,6 +225,15 @@ hg_join_fill_lookup(HgJoinState *state)
 			memcpy(to->nulls[column_index], from->nulls[i], from->nrows * sizeof(bool));
 	}
 	return true;
+}
+
+HgJoinPhase
+hg_join_emit_looked_up(HgJoinState *state)
+{
+	static const HgRowKind hg_rows_looked_up = {{"look up"}, hg_join_fill_looked_up};
+
+	return hg_join_emit(&state->emission, &hg_rows_looked_up,
+						state->inputs[HG_OUTER]->at_end ? HG_JOIN_DONE : HG_JOIN_READ_INNER);
 }
 
 void

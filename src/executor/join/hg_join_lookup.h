@@ -30,6 +30,7 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_batch.h"
+#include "executor/join/hg_join_progress.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -65,11 +66,11 @@ extern bool hg_join_choose_lookup(HgJoinState *state);
 /* Records whether the nested loop is chosen; if recorded is true, also in the node's record. */
 extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded);
 
-/* Fills the output with the next rows of the nested loop.  Returns false if there are no more. */
-extern bool hg_join_fill_lookup(HgJoinState *state);
-
-/* Removes the outer rows that the nested loop has joined, so that the next chunk can be read. */
-extern void hg_join_lookup_next_chunk(HgJoinState *state);
+/*
+ * Starts to return the rows of the nested loop, if it is chosen.  Returns the next phase.  After
+ * the last row the outer rows are gone, and the next chunk can be read.
+ */
+extern HgJoinPhase hg_join_emit_looked_up(HgJoinState *state);
 
 /* Starts again for a rescan of the join; changed holds the changed parameters, or is NULL. */
 extern void hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed);

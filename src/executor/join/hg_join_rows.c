@@ -86,14 +86,6 @@ hg_join_next_row(HgJoinOutput *output, ScanState *ss)
 	return NULL;
 }
 
-bool
-hg_join_fill_empty(HgJoinOutput *output)
-{
-	output->batch->nrows = (int) Min(output->empty_left, HG_BATCH_ROWS);
-	output->empty_left -= output->batch->nrows;
-	return output->batch->nrows > 0;
-}
-
 uint64
 hg_join_take_empty(HgJoinOutput *output)
 {

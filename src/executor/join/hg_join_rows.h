@@ -16,7 +16,7 @@
 
 #include "batch/hg_batch.h"
 
-/* The rows that are returned next.  hg_join_emit.c fills the batch; a matcher sets empty_left. */
+/* The rows that are returned next; hg_join_emit.c sets them. */
 typedef struct HgJoinOutput
 {
 	HgBatch *batch;	   /* columns by their indexes in the scan slot */
@@ -47,9 +47,6 @@ hg_join_output_skip(HgJoinOutput *output, int rows)
 {
 	output->next += rows;
 }
-
-/* Fills the batch with rows out of empty_left.  Returns false if there are none. */
-extern bool hg_join_fill_empty(HgJoinOutput *output);
 
 /* Returns the number of all empty rows that are left, and removes them. */
 extern uint64 hg_join_take_empty(HgJoinOutput *output);

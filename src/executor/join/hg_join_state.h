@@ -18,7 +18,6 @@
 #include "batch/hg_input.h"
 #include "batch/hg_input_cover.h"
 #include "executor/join/hg_join_chunk.h"
-#include "executor/join/hg_join_count.h"
 #include "executor/join/hg_join_emit.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_rescan.h"
@@ -35,7 +34,6 @@
 #include "executor/join/hg_join_size.h"
 #include "executor/join/hg_join_spill.h"
 #include "executor/join/hg_join_star.h"
-#include "executor/join/hg_join_stream.h"
 
 struct HgJoinState
 {
