@@ -58,7 +58,6 @@
 #include "executor/aggregate/hg_aggregate_state.h"
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_source.h"
-#include "executor/join/hg_join_used.h"
 
 /* For up to this number of groups the order of rows does not matter: a near cache holds them. */
 #define HG_FEW_GROUPS 1000

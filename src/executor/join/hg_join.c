@@ -85,11 +85,8 @@
 #include "backend/hg_privilege.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
-#include "executor/join/hg_join_feed.h"
-#include "executor/join/hg_join_rescan.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_used.h"
 
 static Node *hg_join_create_state(CustomScan *cscan);
 static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);

@@ -13,7 +13,6 @@
 
 #include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_parallel.h"
 
 /* If processes share outer rows: the least size of a chunk, and its part of earlier rows. */
 #define HG_SHARED_CHUNK_ROWS 256
@@ -184,7 +183,6 @@ hg_join_start_pass(HgJoinState *state)
 
 	state->reading.inner_chunks++;
 	state->reading.outer_chunks = 0;
-	state->reading.inner_counted = false;
 	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.preserved[HG_INNER],
 						  state->rules.single_inner);
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_ordinals(state, HG_INNER),
@@ -515,7 +513,6 @@ hg_join_read_outer(HgJoinState *state)
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
 		return HG_JOIN_END_OUTER;
 	hg_join_retire_matcher(state);
-	reading->counts_unmatched = false;
 	/* keys that are bits are joined with rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
 		hg_join_cover(state, HG_OUTER);
@@ -537,13 +534,9 @@ hg_join_read_outer(HgJoinState *state)
 	}
 	if (!hg_join_select_cached(state))
 		return hg_join_end_chunk(state);
-	reading->counts_unmatched = hg_join_counts_unmatched(state);
-	if (reading->counts_unmatched)
-	{
-		reading->inner_counted = state->matched[HG_INNER].tracked;
+	if (hg_join_counts_unmatched(state))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			hg_join_matched_begin(&state->matched[side], false, false);
-	}
 	spec.pairs = hg_join_expected_pairs(state);
 	hg_join_create_matcher(state, &spec);
 	return hg_join_emit_joined(state);
@@ -558,7 +551,7 @@ hg_join_end_chunk(HgJoinState *state)
 		hg_join_leave(&state->participants, true);
 	/* its rows have met the whole inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched
+		return state->rules.preserved[HG_OUTER] && state->matched[HG_OUTER].tracked
 				   ? hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER)
 				   : HG_JOIN_READ_OUTER;
 	if (state->matched[HG_OUTER].tracked)
@@ -570,7 +563,7 @@ hg_join_end_chunk(HgJoinState *state)
 HgJoinPhase
 hg_join_end_outer(HgJoinState *state)
 {
-	return state->rules.preserved[HG_INNER] && !state->reading.inner_counted
+	return state->rules.preserved[HG_INNER] && state->matched[HG_INNER].tracked
 			   ? hg_join_emit_unmatched(state, HG_INNER, HG_JOIN_NEXT_INNER)
 			   : HG_JOIN_NEXT_INNER;
 }

@@ -17,14 +17,12 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* What has been read of both sides.  hg_join_rescan() decides which rows stay cached. */
 typedef struct HgJoinReading
 {
-	uint64 inner_chunks;   /* chunks of the inner input since it was last read from its start */
-	uint64 outer_chunks;   /* chunks of the outer input for the current inner chunk */
-	bool outer_held;	   /* all of the outer input is in memory as one chunk */
-	bool outer_ready;	   /* the outer rows in memory, cached or counted, are joined next */
-	bool outer_found;	   /* the last check of the outer child found a row */
-	bool spilled;		   /* rows went to disk since the last rescan */
-	bool counts_unmatched; /* the counted rows include the outer chunk's rows without a match */
-	bool inner_counted;	   /* likewise the inner rows, all of which are in memory */
+	uint64 inner_chunks; /* chunks of the inner input since it was last read from its start */
+	uint64 outer_chunks; /* chunks of the outer input for the current inner chunk */
+	bool outer_held;	 /* all of the outer input is in memory as one chunk */
+	bool outer_ready;	 /* the outer rows in memory, cached or counted, are joined next */
+	bool outer_found;	 /* the last check of the outer child found a row */
+	bool spilled;		 /* rows went to disk since the last rescan */
 } HgJoinReading;
 
 /* The phases.  Each function does the work of one and returns the next phase. */

@@ -35,7 +35,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_input_bits.h"
-#include "executor/join/hg_join_cover_replica.h"
+#include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 
 /* ---------------------------------------------------------------------
@@ -274,26 +274,30 @@ hg_join_fill_matches(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Sets the columns of an input to NULL in all rows of a batch. */
+/* Sets the other side's columns to NULL in all rows of the output's batch. */
 static void
-hg_join_extend(const HgInput *input, HgBatch *out)
+hg_join_extend(HgJoinState *state)
 {
-	for (int c = 0; c < input->ncolumns; c++)
+	const HgInput *other = state->inputs[hg_other_side(state->emission.side)];
+	HgBatch *out = state->output.batch;
+
+	for (int c = 0; c < other->ncolumns; c++)
 	{
-		out->has_nulls[input->to[c]] = true;
-		memset(out->nulls[input->to[c]], true, out->nrows * sizeof(bool));
+		out->has_nulls[other->to[c]] = true;
+		memset(out->nulls[other->to[c]], true, out->nrows * sizeof(bool));
 	}
 }
 
 /*
- * Fills a batch with the next rows of an input's store, null-extended by the other input's
- * columns.  Skips rows whose bit, at first_ordinal + row, is set in without (NULL: none).
+ * Fills the output's batch with the next rows of a column store.  Skips rows whose bit, at
+ * first_ordinal + row, is set in without (NULL: none).
  */
 static bool
-hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-					  const HgColumnStore *rows, const HgRowBits *without, uint64 first_ordinal,
-					  HgBatch *out)
+hg_join_fill_stored(HgJoinState *state, const HgColumnStore *rows, const HgRowBits *without,
+					uint64 first_ordinal)
 {
+	HgJoinEmission *emission = &state->emission;
+	HgBatch *out = state->output.batch;
 	uint32 numbers[HG_BATCH_ROWS];
 	HgRowRange whole;
 	const HgRowRange *ranges;
@@ -322,16 +326,18 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 		emission->next_range = 0;
 		return false;
 	}
-	hg_column_store_get(rows, numbers, out->nrows, out, input->to);
-	hg_join_extend(other, out);
+	hg_column_store_get(rows, numbers, out->nrows, out, state->inputs[emission->side]->to);
+	hg_join_extend(state);
 	return true;
 }
 
-/* As hg_join_fill_extended(), for the covered rows of an input. */
+/* Fills the output's batch with the next covered rows without a match. */
 static bool
-hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-					 const HgRowBits *without, HgBatch *out)
+hg_join_fill_covered(HgJoinState *state)
 {
+	HgJoinEmission *emission = &state->emission;
+	const HgInput *input = state->inputs[emission->side];
+	HgBatch *out = state->output.batch;
 	uint32 numbers[HG_BATCH_ROWS];
 	uint32 rows[HG_BATCH_ROWS];
 	int n;
@@ -340,12 +346,13 @@ hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInp
 	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows,
 								HG_BATCH_ROWS - out->nrows)) > 0)
 		for (int i = 0; i < n; i++)
-			if (!hg_row_bits_test(without, hg_covered_ordinal(input->covered, rows[i])))
+			if (!hg_row_bits_test(state->matched[emission->side].bits,
+								  hg_covered_ordinal(input->covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
 	if (out->nrows == 0)
 		return false;
 	hg_covered_get(input->covered, numbers, out->nrows, out, input->covered_to);
-	hg_join_extend(other, out);
+	hg_join_extend(state);
 	return true;
 }
 
@@ -354,28 +361,24 @@ static bool
 hg_join_fill_unmatched(HgJoinState *state)
 {
 	HgJoinEmission *emission = &state->emission;
-	const HgSide side = emission->side;
-	const HgInput *input = state->inputs[side];
-	const HgInput *other = state->inputs[hg_other_side(side)];
-	const HgRowBits *matched = state->matched[side].bits;
-	HgBatch *out = state->output.batch;
+	const HgInput *input = state->inputs[emission->side];
 
 	if (emission->part == HG_UNMATCHED_COVERED)
 	{
-		if (hg_join_ends_covered(state, side) &&
-			hg_join_fill_covered(emission, input, other, matched, out))
+		if (hg_join_ends_covered(state, emission->side) && hg_join_fill_covered(state))
 			return true;
 		emission->part = HG_UNMATCHED_ROWS;
 	}
 	if (emission->part == HG_UNMATCHED_ROWS)
 	{
-		if (hg_join_fill_extended(
-				emission, input, other, input->rows, matched,
-				input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0, out))
+		const uint64 first =
+			input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0;
+
+		if (hg_join_fill_stored(state, input->rows, state->matched[emission->side].bits, first))
 			return true;
 		emission->part = HG_UNMATCHED_NULL_KEYS;
 	}
-	return hg_join_fill_extended(emission, input, other, input->null_rows, NULL, 0, out);
+	return hg_join_fill_stored(state, input->null_rows, NULL, 0);
 }
 
 static const HgRowKind hg_rows_unmatched[2] = {
@@ -446,7 +449,7 @@ hg_join_count(HgJoinState *state)
 	uint64 matched[2] = {0, 0};
 	uint64 rows = 0;
 
-	if (!state->reading.counts_unmatched)
+	if (!hg_join_counts_unmatched(state))
 		return hg_matcher_count(matcher);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

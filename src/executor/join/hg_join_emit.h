@@ -89,7 +89,10 @@ extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
 extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
 extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then);
 
-/* Returns true if the rows in memory without a match can be counted without finding them. */
+/*
+ * Returns true if the rows in memory without a match can be counted without finding them.  Then
+ * hg_join_emit_joined() counts them, if no bits are kept of either side.
+ */
 extern bool hg_join_counts_unmatched(const HgJoinState *state);
 
 /*

@@ -13,7 +13,7 @@
 #include "backend/hg_budget.h"
 #include "backend/matcher/hg_matcher.h"
 #include "executor/join/hg_join_progress.h"
-#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join_memory.h"
 
 /* What joins the rows in memory. */
 typedef struct HgJoinMatching

@@ -317,15 +317,8 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 {
 	HgPagesTry try = {0};
 
-	pg_atomic_init_u64(&shared->epoch, 0);
-	pg_atomic_init_u32(&shared->failed, 0);
-	pg_atomic_init_u32(&shared->asked, 0);
-	pg_atomic_init_u32(&shared->dealt, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 		shared->expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
-	}
 	shared->planned =
 		state->parallel_hash && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
 		hg_join_reads_at_once(state) && hg_join_init_page_sources(state, true, &try) &&
@@ -335,12 +328,12 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 bool
 hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 {
-	pg_atomic_write_u64(&shared->epoch, 0);
-	pg_atomic_write_u32(&shared->failed, 0);
-	pg_atomic_write_u32(&shared->asked, 0);
-	pg_atomic_write_u32(&shared->dealt, 0);
+	pg_atomic_init_u64(&shared->epoch, 0);
+	pg_atomic_init_u32(&shared->failed, 0);
+	pg_atomic_init_u32(&shared->asked, 0);
+	pg_atomic_init_u32(&shared->dealt, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		pg_atomic_write_u64(&shared->uploaded_rows[side], 0);
+		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 	shared->answered = false;
 	shared->failure[0] = '\0';
 	return shared->planned && !state->pages.declined;

@@ -51,10 +51,10 @@ typedef struct HgJoinPagesShared
  */
 extern bool hg_join_ask_pages(HgJoinState *state, uint64 *rows);
 
-/* Initializes shared in the leader, before workers start, and decides whether to send pages. */
+/* Decides in the leader, before workers start, whether to send pages. */
 extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processes);
 
-/* Resets shared in the leader before each execution.  Returns true if pages are sent in it. */
+/* Initializes shared in the leader before each execution.  Returns true if pages are sent in it. */
 extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared);
 
 /*

@@ -62,7 +62,6 @@
 
 #include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_parallel.h"
 
 static uint32 hg_join_wait_event;
 

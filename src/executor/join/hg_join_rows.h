@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rows.h
- *	  The join node's way from a batch of joined rows to slots.
+ *	  The columns that a node's expressions use, and the way from a batch of joined rows to slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,6 +15,16 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_batch.h"
+
+/* What expressions use.  Zeros: nothing. */
+typedef struct HgUsed
+{
+	Bitmapset *column_indexes; /* columns of the node's scan slot, from 0 */
+	Bitmapset *params;		   /* PARAM_EXEC numbers */
+} HgUsed;
+
+/* Adds what an expression, or a list of them, uses.  What subplans use inside is not found. */
+extern void hg_used_add(HgUsed *used, Node *expression);
 
 /* The rows that are returned next; hg_join_emit.c sets them. */
 typedef struct HgJoinOutput

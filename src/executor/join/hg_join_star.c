@@ -13,7 +13,7 @@
  *
  * Delta rows of the fact relation go through the joins of the tree as if there were no other fact
  * rows.  So do its stale probes, which may match changed rows of other tables
- * (hg_join_star_stale.c).
+ * (hg_join_star_graphs.c).
  *
  * A table that is looked up must have at most one row for each value, which is not known for
  * certain here.  If a device finds several, it says so, and the fact relation's graph remembers
@@ -33,12 +33,8 @@
 
 #include "backend/matcher/hg_match_star.h"
 #include "batch/hg_input_select.h"
-#include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_cover_cost.h"
-#include "executor/join/hg_join_star.h"
-#include "executor/join/hg_join_star_columns.h"
-#include "executor/join/hg_join_star_state.h"
-#include "executor/join/hg_join_star_stale.h"
+#include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
