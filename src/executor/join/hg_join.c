@@ -10,8 +10,8 @@
  *					Then the HashGraphs of the chunk and of the inner input are built (BUILD).
  *	RETURN			Rows of one kind are returned, batch by batch (hg_join_emit.h).
  *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a match.
- *					Then the next chunk follows, until the outer child has no more rows.
- *	END_OUTER		Right, full and right anti joins return the inner rows without a match.
+ *					Then READ_OUTER reads the next chunk.  If the outer child has no more rows,
+ *					right, full and right anti joins return the inner rows without a match.
  *
  * KINDS OF ROWS.  RETURN returns rows of one kind:
  *
@@ -378,9 +378,6 @@ hg_join_next_batch(HgJoinState *state)
 				break;
 			case HG_JOIN_END_CHUNK:
 				next = hg_join_end_chunk(state);
-				break;
-			case HG_JOIN_END_OUTER:
-				next = hg_join_end_outer(state);
 				break;
 			case HG_JOIN_NEXT_INNER:
 				next = hg_join_next_inner(state);

@@ -175,6 +175,13 @@ hg_join_go_to_disk(HgJoinState *state)
 	hg_join_partition(state, 0);
 }
 
+/* Ends a pass, which has met all outer rows.  Returns the next phase. */
+static HgJoinPhase
+hg_join_end_pass(HgJoinState *state)
+{
+	return hg_join_emit_unmatched(state, HG_INNER, HG_JOIN_NEXT_INNER);
+}
+
 /* Starts a pass with the chunk of the inner side in memory.  Returns the next phase. */
 static HgJoinPhase
 hg_join_start_pass(HgJoinState *state)
@@ -192,7 +199,7 @@ hg_join_start_pass(HgJoinState *state)
 		(inner->covered == NULL || inner->covered->rows == 0))
 	{
 		hg_join_end_upload(state);
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	}
 	return HG_JOIN_READ_OUTER;
 }
@@ -507,11 +514,11 @@ hg_join_read_outer(HgJoinState *state)
 
 	/* all processes have joined the only chunk */
 	if (state->participants.joined)
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	/* joined in one chunk: a rescan can use the input and the HashGraphs again */
 	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	hg_join_retire_matcher(state);
 	/* keys that are bits are joined with rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
@@ -530,7 +537,7 @@ hg_join_read_outer(HgJoinState *state)
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_upload(state);
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	}
 	if (!hg_join_select_cached(state))
 		return hg_join_end_chunk(state);
@@ -551,19 +558,9 @@ hg_join_end_chunk(HgJoinState *state)
 		hg_join_leave(&state->participants, true);
 	/* its rows have met the whole inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->rules.preserved[HG_OUTER] && state->matched[HG_OUTER].tracked
-				   ? hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER)
-				   : HG_JOIN_READ_OUTER;
+		return hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER);
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_ordinals(state, HG_OUTER),
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
 	return HG_JOIN_READ_OUTER;
-}
-
-HgJoinPhase
-hg_join_end_outer(HgJoinState *state)
-{
-	return state->rules.preserved[HG_INNER] && state->matched[HG_INNER].tracked
-			   ? hg_join_emit_unmatched(state, HG_INNER, HG_JOIN_NEXT_INNER)
-			   : HG_JOIN_NEXT_INNER;
 }

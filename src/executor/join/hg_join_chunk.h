@@ -27,7 +27,7 @@ typedef struct HgJoinReading
 
 /* The phases.  Each function does the work of one and returns the next phase. */
 
-/* READ_INNER: reads all inner rows, unless both sides are shared, looked up or go to disk. */
+/* READ_INNER: reads all inner rows, unless there is another way (hg_join.c). */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
 /* NEXT_PARTITION: reads the inner rows of the next partition. */
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
@@ -35,8 +35,6 @@ extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
 extern HgJoinPhase hg_join_read_outer(HgJoinState *state);
 /* END_CHUNK: all matches of an outer chunk were returned. */
 extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
-/* END_OUTER: the outer side has no more rows. */
-extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
 /* NEXT_INNER: reads the next inner rows of a partition after those in memory are joined. */
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
 

@@ -58,9 +58,9 @@ typedef struct HgMatchRows
 	uint16 selected_which[HG_BATCH_ROWS];
 } HgMatchRows;
 
-/* Gets the next matches from the matcher; returns false if there are no more. */
+/* Gets the next matches, of a stream if there is one; returns false if there are no more. */
 static bool
-hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
+hg_join_take_matches(HgJoinState *state, const HgInputStream *stream, HgMatchRows *matches)
 {
 	HgJoinEmission *emission = &state->emission;
 	bool more;
@@ -73,7 +73,7 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 							   &emission->count);
 		hg_join_charge_job(&state->matching);
 		/* the progress of a stream is reported with its outer rows */
-		if (!state->streaming.active)
+		if (stream == NULL)
 			hg_progress_step(&state->progress.shown, more ? (int) emission->count : 0);
 		if (!more)
 		{
@@ -130,7 +130,7 @@ hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 
 /* Gathers the columns of both rows of each match into the output's batch. */
 static void
-hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
+hg_join_gather(HgJoinState *state, HgInputStream *stream, const HgMatchRows *matches)
 {
 	HgBatch *batch = state->output.batch;
 
@@ -138,8 +138,8 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 	{
 		HgInput *input = state->inputs[side];
 
-		if (side == HG_OUTER && state->streaming.active)
-			hg_input_stream_get(state->streaming.stream, matches->outer, matches->count,
+		if (side == HG_OUTER && stream != NULL)
+			hg_input_stream_get(stream, matches->outer, matches->count,
 								state->rules.join_qual == NULL);
 		else if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
 										matches->first, matches->which, matches->count, batch))
@@ -238,9 +238,12 @@ hg_join_rows_are_finished(const HgJoinState *state, const HgMatchRows *matches)
 		   hg_join_row_is_finished(state, matches->outer[0]);
 }
 
-/* HgRowKind.next; also records which rows have found a match. */
+/*
+ * Fills the output's batch with the next matches, and records which rows have found one.  The outer
+ * rows are those of a stream, or in the outer input if stream is NULL.
+ */
 static bool
-hg_join_fill_matches(HgJoinState *state)
+hg_join_fill_matches(HgJoinState *state, HgInputStream *stream)
 {
 	const HgJoinRules *rules = &state->rules;
 	/* without a qual, the engine returns at most the single match of an outer row that counts */
@@ -250,7 +253,7 @@ hg_join_fill_matches(HgJoinState *state)
 	bool filter_early = rules->join_qual != NULL && state->matched[HG_INNER].once;
 	HgMatchRows matches;
 
-	while (hg_join_take_matches(state, &matches))
+	while (hg_join_take_matches(state, stream, &matches))
 	{
 		/* an engine may return them */
 		if (rules->join_qual != NULL && hg_join_rows_are_finished(state, &matches))
@@ -260,7 +263,7 @@ hg_join_fill_matches(HgJoinState *state)
 		if (matches.count == 0)
 			continue;
 		if (rules->join_qual != NULL || rules->return_matched)
-			hg_join_gather(state, &matches);
+			hg_join_gather(state, stream, &matches);
 		if (rules->join_qual != NULL)
 			hg_join_filter_qual(state, &matches);
 		if (rules->return_matched && state->output.batch->nrows > 0)
@@ -393,6 +396,8 @@ hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then)
 	/* rows with a key are known when all processes have finished */
 	const bool known = !state->participants.joined || state->participants.ends_join;
 
+	if (!state->rules.preserved[side] || !state->matched[side].tracked)
+		return then;
 	emission->side = side;
 	emission->part = known ? HG_UNMATCHED_COVERED : HG_UNMATCHED_NULL_KEYS;
 	emission->next_row = 0;
@@ -490,7 +495,14 @@ hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then)
  * ---------------------------------------------------------------------
  */
 
-static const HgRowKind hg_rows_matched = {{"match"}, hg_join_fill_matches};
+/* HgRowKind.next */
+static bool
+hg_join_fill_matched(HgJoinState *state)
+{
+	return hg_join_fill_matches(state, NULL);
+}
+
+static const HgRowKind hg_rows_matched = {{"match"}, hg_join_fill_matched};
 
 /* HgRowKind.next: hands up groups, and returns the matches that are not in them. */
 static bool
@@ -502,7 +514,7 @@ hg_join_fill_reduced(HgJoinState *state)
 	if (all)
 		return false;
 	state->emission.kind = &hg_rows_matched;
-	return hg_join_fill_matches(state);
+	return hg_join_fill_matched(state);
 }
 
 static const HgRowKind hg_rows_reduced = {{"match"}, hg_join_fill_reduced};
@@ -515,6 +527,7 @@ hg_join_emit_joined(HgJoinState *state)
 							hg_join_reduces_matches(state->reduction) ? &hg_rows_reduced
 																	  : &hg_rows_matched,
 							HG_JOIN_END_CHUNK);
+	/* shown while the engine counts */
 	hg_join_enter(&state->progress, hg_join_emit_empty(state, 0, HG_JOIN_END_CHUNK));
 	state->output.empty_left = hg_join_count(state);
 	hg_join_report_missing(state);
@@ -650,10 +663,12 @@ hg_join_renew_stream(HgJoinState *state)
 static bool
 hg_join_fill_streamed(HgJoinState *state)
 {
+	HgInputStream *stream = state->streaming.stream;
+
 	/* at first there are no rows, and no matches of them */
 	do
 	{
-		if (state->streaming.stream->nrows > 0 && hg_join_fill_matches(state))
+		if (stream->nrows > 0 && hg_join_fill_matches(state, stream))
 			return true;
 	} while (hg_join_renew_stream(state));
 	hg_join_end_stream(state);

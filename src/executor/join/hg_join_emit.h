@@ -37,8 +37,7 @@ typedef struct HgJoinEmission
 	HgJoinPhase then; /* the phase after the last row */
 
 	/* matches */
-	const uint32
-		*outer; /* [count] outer rows of the current chunk of matches; owned by the matcher */
+	const uint32 *outer; /* [count] outer rows of the current chunk; owned by the matcher */
 	const uint32 *inner; /* [count] */
 	size_t count;
 	size_t next;	/* next match of the chunk */
@@ -79,14 +78,21 @@ hg_join_emit(HgJoinEmission *emission, const HgRowKind *kind, HgJoinPhase then)
 }
 
 /*
- * Each function starts to return rows, and returns the next phase.  hg_join_emit_joined() returns
- * what the matcher finds: matches, groups of them that the node above accepts, or their number of
- * empty rows.  hg_join_emit_streamed() does so for streamed outer rows.  hg_join_emit_unmatched()
- * returns a side's rows without a match and with a NULL key, and hg_join_emit_empty() empty rows.
+ * Starts to return what the matcher finds: matches, or groups of them if the node above accepts
+ * some, or as many empty rows if only their number is needed.  Returns the next phase.
  */
 extern HgJoinPhase hg_join_emit_joined(HgJoinState *state);
+
+/* As hg_join_emit_joined(), for the outer rows of the stream; without groups. */
 extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
+
+/*
+ * Starts to return a side's rows without a match and those with a NULL key, unless the join does
+ * not return them or has counted them.  Returns the next phase; after the rows comes `then`.
+ */
 extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
+
+/* Starts to return empty rows.  Returns the next phase; after the rows comes `then`. */
 extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then);
 
 /*

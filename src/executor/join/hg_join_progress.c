@@ -19,10 +19,13 @@
 
 /* Names of the phases, as EXPLAIN names times and sides; HG_JOIN_RETURN has those of its rows. */
 static const HgProgressPhase hg_join_phases[] = {
-	[HG_JOIN_READ_INNER] = {"scan inner"}, [HG_JOIN_NEXT_PARTITION] = {"scan partition"},
-	[HG_JOIN_READ_OUTER] = {"scan outer"}, [HG_JOIN_BUILD] = {"build"},
-	[HG_JOIN_END_CHUNK] = {"match"},	   [HG_JOIN_END_OUTER] = {"match"},
-	[HG_JOIN_NEXT_INNER] = {"scan inner"}, [HG_JOIN_DONE] = {"done"},
+	[HG_JOIN_READ_INNER] = {"scan inner"},
+	[HG_JOIN_NEXT_PARTITION] = {"scan partition"},
+	[HG_JOIN_READ_OUTER] = {"scan outer"},
+	[HG_JOIN_BUILD] = {"build"},
+	[HG_JOIN_END_CHUNK] = {"match"},
+	[HG_JOIN_NEXT_INNER] = {"scan inner"},
+	[HG_JOIN_DONE] = {"done"},
 };
 
 /* ---------------------------------------------------------------------

@@ -25,7 +25,6 @@ typedef enum HgJoinPhase
 	HG_JOIN_BUILD, /* shown during READ_OUTER and while processes build together */
 	HG_JOIN_RETURN,
 	HG_JOIN_END_CHUNK,
-	HG_JOIN_END_OUTER,
 	HG_JOIN_NEXT_INNER,
 	HG_JOIN_DONE
 } HgJoinPhase;
