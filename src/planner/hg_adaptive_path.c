@@ -15,7 +15,8 @@
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 
-#include "executor/join/hg_join_feed.h"
+#include "batch/hg_input.h"
+#include "executor/join/hg_join_lookup.h"
 #include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
 #include "planner/hg_input_cost.h"

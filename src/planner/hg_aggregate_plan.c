@@ -245,7 +245,7 @@ hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, cons
 			return false;
 		*exprs = lappend(*exprs, path->distinct);
 	}
-	/* of unmatched rows a device only knows the number (hg_join_count.c), at most */
+	/* of unmatched rows a device only knows the number (hg_join_emit.c), at most */
 	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->multiway &&
 		!hg_star_is_one_join(root, join))
 		return path->group_clause == NIL && path->distinct == NULL &&

@@ -60,7 +60,6 @@
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_source.h"
-#include "executor/join/hg_join_used.h"
 
 /* The ExplainCustomScan callback of the aggregate node. */
 extern void hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es);

@@ -5,28 +5,35 @@
  *
  * The node joins two inputs with two HashGraphs (see engine/hg_engine.h):
  *
- *	READ_INNER		All rows of the inner child become columns and key words.  If an empty outer
- *					side settles the result, the first outer row may be fetched before, and
- *					waits in its batch for READ_OUTER.
- *	STAR			A device has joined the covered rows of a tree of joins (hg_join_star.c), and
- *					the node returns them.  Only the rows that the device does not know are
- *					read afterwards.
- *	PAGES			A device has joined the rows of both tables' pages (hg_join_pages.c).
- *	LOOKUP			There are so few outer rows that a nested loop looks up their inner rows
- *					(hg_join_lookup.c).
+ *	READ_INNER		All rows of the inner child become columns and key words.
  *	READ_OUTER		Rows of the outer child are read, as many as work memory holds: a chunk.
- *					Then the HashGraphs of the chunk and of the inner input are built.
- *	MATCH			The engine streams matches as pairs of row numbers.  The needed columns of
- *					both rows are gathered, quals are evaluated, rows are returned.
- *	STREAM			If the inner HashGraph is small, or inner keys are kept as bits, outer rows
- *					are not collected: READ_OUTER builds the inner graph alone, and each
- *					batch of rows is read, looked up and returned with its matches
- *					(hg_join_stream.c).
- *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a match
- *	  UNMATCHED,	(UNMATCHED), and those with a NULL key (NULL_KEYS).  Then the next chunk
- *	  NULL_KEYS		follows, until the outer child has no more rows.
- *	END_OUTER		Right, full and right anti joins return the inner rows without a match
- *					(INNER_UNMATCHED), and those with a NULL key (INNER_NULL_KEYS).
+ *					Then the HashGraphs of the chunk and of the inner input are built (BUILD).
+ *	RETURN			Rows of one kind are returned, batch by batch (hg_join_emit.h).
+ *	END_CHUNK		Left, full and anti joins return the chunk's outer rows without a match.
+ *					Then READ_OUTER reads the next chunk.  If the outer child has no more rows,
+ *					right, full and right anti joins return the inner rows without a match.
+ *
+ * KINDS OF ROWS.  RETURN returns rows of one kind:
+ *
+ *	- Matches.  The engine streams pairs of row numbers.  The needed columns of both rows are
+ *	  gathered, and quals are evaluated.
+ *	- Groups of matches, if the node above aggregates and a device makes them (hg_join_reduce.c).
+ *	- Empty rows, if only the number of rows is needed (count(*)).  Then only keys are kept, and the
+ *	  engine counts.
+ *	- Matches of a stream.  If the inner HashGraph is small, or inner keys are kept as bits, outer
+ *	  rows are not collected: each batch is read, looked up and returned with its matches.
+ *	- Rows of a side without a match, and after them those with a NULL key.
+ *	- Rows of a nested loop, if there are few outer rows (hg_join_lookup.c).
+ *
+ * READ_INNER has other ways than to read all inner rows:
+ *
+ *	- A device joins the covered rows of a tree of joins, with several lookups at once.  READ_INNER
+ *	  comes again for the rows that the device does not know (hg_join_star.c).
+ *	- A device takes the rows of both tables out of their pages (hg_join_pages.c).
+ *	- A nested loop looks up the inner rows of the outer rows.
+ *	- The outer side is empty, and no row is returned.  Its first row may be fetched before
+ *	  the inner child is read, and waits in its batch for READ_OUTER.
+ *	- Processes below a Gather read and join both inputs together (hg_join_parallel.c).
  *
  * CHUNKS of the outer input are right for every join type.  What becomes of an outer row depends
  * on that row and on the whole inner input, which each chunk meets.  What becomes of an inner row
@@ -45,10 +52,6 @@
  *					Which outer rows have found a match is kept in a file meanwhile
  *					(hg_row_bits.h), so that the last pass can return the others.
  *
- * If only the number of rows is needed (count(*)), only keys are kept and the engine counts: COUNT
- * returns that many empty rows.  If the node above aggregates, REDUCE hands up the matches in
- * groups that a device makes, and no MATCH follows (hg_join_reduce.c).
- *
  * KEYS AND QUALS.  Exact keys match if their words match.  For hashed keys the hash clauses are
  * part of join_qual, and every match is rechecked.  join_qual decides whether rows match;
  * plan.qual filters what is returned.
@@ -59,9 +62,6 @@
  *
  * RESCANS.  A side that stays the same is cached in memory if there is room, and only those of its
  * rows are joined that the other rows can match: hg_join_rescan.c.
- *
- * BELOW A GATHER all processes may read and join both inputs together: hg_join_parallel.c has
- * READ_INNER and READ_OUTER then.
  *
  * MEMORY.  Inputs, spill sets and bits live in the context of HgJoinMemory, a child of the query's
  * context.  Matchers live in the context of HgJoinMatching, a child of the former, which is reset
@@ -83,14 +83,10 @@
 #include "backend/hg_memory.h"
 #include "backend/hg_library.h"
 #include "backend/hg_privilege.h"
-#include "batch/hg_input_select.h"
 #include "executor/join/hg_join.h"
 #include "executor/join/hg_join_explain.h"
-#include "executor/join/hg_join_feed.h"
-#include "executor/join/hg_join_rescan.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_used.h"
 
 static Node *hg_join_create_state(CustomScan *cscan);
 static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
@@ -351,20 +347,7 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 	MemoryContextSwitchTo(old);
 }
 
-/* Reads the inner child, unless a device answers the join.  Returns the next phase. */
-static HgJoinPhase
-hg_join_begin_reading(HgJoinState *state)
-{
-	if (hg_join_ask_star(state))
-		return HG_JOIN_STAR;
-	return hg_join_ask_pages(state) ? HG_JOIN_PAGES : hg_join_read_inner(state);
-}
-
-/*
- * Fills the output with the next rows of the join.  Returns false if there are no more.
- *
- * In one piece: a case for each phase, as in nodeHashjoin.c.
- */
+/* Fills the output with the next rows of the join.  Returns false if there are no more. */
 static bool
 hg_join_next_batch(HgJoinState *state)
 {
@@ -375,96 +358,30 @@ hg_join_next_batch(HgJoinState *state)
 	hg_join_output_clear(&state->output);
 	for (;;)
 	{
+		HgJoinPhase next = HG_JOIN_DONE;
+
 		switch (progress->phase)
 		{
 			case HG_JOIN_READ_INNER:
-				hg_join_enter(progress, hg_join_begin_reading(state));
+				next = hg_join_read_inner(state);
 				break;
-
-			case HG_JOIN_STAR:
-				if (hg_join_fill_empty(&state->output))
-					return true;
-				hg_join_enter(progress, hg_join_read_inner(state));
-				break;
-
-			case HG_JOIN_PAGES:
-				if (hg_join_fill_empty(&state->output))
-					return true;
-				hg_join_enter(progress, HG_JOIN_DONE);
-				break;
-
-			case HG_JOIN_LOOKUP:
-				if (hg_join_fill_lookup(state))
-					return true;
-				hg_join_enter(progress, hg_join_end_lookup(state));
-				break;
-
 			case HG_JOIN_NEXT_PARTITION:
-				hg_join_enter(progress, hg_join_next_partition(state));
+				next = hg_join_next_partition(state);
 				break;
-
 			case HG_JOIN_READ_OUTER:
-				hg_join_enter(progress, hg_join_read_outer(state));
+				next = hg_join_read_outer(state);
 				break;
-
-			case HG_JOIN_STREAM:
-				if (hg_join_fill_streamed(state))
+			case HG_JOIN_RETURN:
+				if (state->emission.kind->next(state))
 					return true;
-				hg_join_enter(progress, HG_JOIN_READ_OUTER);
+				next = state->emission.then;
 				break;
-
-			case HG_JOIN_REDUCE:
-				hg_join_enter(progress, hg_join_reduce_matches(state));
-				break;
-
-			case HG_JOIN_MATCH:
-				if (hg_join_fill_matches(state))
-					return true;
-				hg_join_enter(progress, HG_JOIN_END_CHUNK);
-				break;
-
-			case HG_JOIN_COUNT:
-				if (hg_join_fill_empty(&state->output))
-					return true;
-				hg_join_enter(progress, HG_JOIN_END_CHUNK);
-				break;
-
 			case HG_JOIN_END_CHUNK:
-				hg_join_enter(progress, hg_join_end_chunk(state));
+				next = hg_join_end_chunk(state);
 				break;
-
-			case HG_JOIN_UNMATCHED:
-				if (hg_join_fill_unmatched(state, HG_OUTER))
-					return true;
-				hg_join_enter(progress, HG_JOIN_NULL_KEYS);
-				break;
-
-			case HG_JOIN_NULL_KEYS:
-				if (hg_join_fill_null_keys(state, HG_OUTER))
-					return true;
-				hg_join_enter(progress, HG_JOIN_READ_OUTER);
-				break;
-
-			case HG_JOIN_END_OUTER:
-				hg_join_enter(progress, hg_join_end_outer(state));
-				break;
-
-			case HG_JOIN_INNER_UNMATCHED:
-				if (hg_join_fill_unmatched(state, HG_INNER))
-					return true;
-				hg_join_enter(progress, HG_JOIN_INNER_NULL_KEYS);
-				break;
-
-			case HG_JOIN_INNER_NULL_KEYS:
-				if (hg_join_fill_null_keys(state, HG_INNER))
-					return true;
-				hg_join_enter(progress, HG_JOIN_NEXT_INNER);
-				break;
-
 			case HG_JOIN_NEXT_INNER:
-				hg_join_enter(progress, hg_join_next_inner(state));
+				next = hg_join_next_inner(state);
 				break;
-
 			case HG_JOIN_BUILD:
 				/* only shown while the phase that it is a part of runs */
 				Assert(false);
@@ -473,6 +390,7 @@ hg_join_next_batch(HgJoinState *state)
 				hg_join_output_clear(&state->output);
 				return false;
 		}
+		hg_join_enter(progress, next);
 	}
 }
 
@@ -549,15 +467,10 @@ hg_join_rescan(CustomScanState *node)
 		hg_join_emission_reset(&state->emission);
 		hg_join_output_clear(&state->output);
 		state->reading.outer_ready = false;
-		hg_join_enter(&state->progress, hg_join_start_output(state));
+		hg_join_enter(&state->progress, hg_join_emit_joined(state));
 		return;
 	}
-	hg_join_end_upload(state);
-	hg_join_end_stream(state);
-	hg_join_retire_matcher(state);
-	hg_join_drop_spilled(state);
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_select_all(state->inputs[side]);
+	hg_join_reset(state);
 	if (!cached[HG_INNER])
 	{
 		/* it would leave no room for other inner rows */
@@ -591,8 +504,7 @@ hg_join_end(CustomScanState *node)
 	if (record.executions + record.lookups > 0 && state->participants.process == 0)
 		hg_stats_record(&record);
 	hg_progress_end(&state->progress.shown);
-	hg_join_retire_matcher(state);
-	hg_join_drop_spilled(state);
+	hg_join_reset(state);
 	MemoryContextDelete(state->memory.context);
 	foreach (child, node->custom_ps)
 		ExecEndNode(lfirst(child));

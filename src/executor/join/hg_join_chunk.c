@@ -13,7 +13,6 @@
 
 #include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_parallel.h"
 
 /* If processes share outer rows: the least size of a chunk, and its part of earlier rows. */
 #define HG_SHARED_CHUNK_ROWS 256
@@ -156,15 +155,6 @@ hg_join_partition(HgJoinState *state, int level)
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
 }
 
-void
-hg_join_drop_spilled(HgJoinState *state)
-{
-	hg_row_bits_forget(state->matched[HG_OUTER].bits);
-	hg_join_spill_drop(&state->spill);
-	state->reading.inner_chunks = state->reading.outer_chunks = 0;
-	hg_join_covered_meet_all(state);
-}
-
 /* ---------------------------------------------------------------------
  * The inner side
  * ---------------------------------------------------------------------
@@ -185,6 +175,13 @@ hg_join_go_to_disk(HgJoinState *state)
 	hg_join_partition(state, 0);
 }
 
+/* Ends a pass, which has met all outer rows.  Returns the next phase. */
+static HgJoinPhase
+hg_join_end_pass(HgJoinState *state)
+{
+	return hg_join_emit_unmatched(state, HG_INNER, HG_JOIN_NEXT_INNER);
+}
+
 /* Starts a pass with the chunk of the inner side in memory.  Returns the next phase. */
 static HgJoinPhase
 hg_join_start_pass(HgJoinState *state)
@@ -193,7 +190,6 @@ hg_join_start_pass(HgJoinState *state)
 
 	state->reading.inner_chunks++;
 	state->reading.outer_chunks = 0;
-	state->reading.inner_counted = false;
 	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.preserved[HG_INNER],
 						  state->rules.single_inner);
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_ordinals(state, HG_INNER),
@@ -203,7 +199,7 @@ hg_join_start_pass(HgJoinState *state)
 		(inner->covered == NULL || inner->covered->rows == 0))
 	{
 		hg_join_end_upload(state);
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	}
 	return HG_JOIN_READ_OUTER;
 }
@@ -284,11 +280,16 @@ hg_join_read_inner(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgJobColumns columns;
+	uint64 rows;
 
 	if (state->parallel_hash && state->participants.shared != NULL)
 		return hg_join_parallel_read(state);
+	if (hg_join_ask_star(state, &rows))
+		return hg_join_emit_empty(state, rows, HG_JOIN_READ_INNER);
+	if (hg_join_ask_pages(state, &rows))
+		return hg_join_emit_empty(state, rows, HG_JOIN_DONE);
 	if (hg_join_counts_few(state))
-		return HG_JOIN_LOOKUP;
+		return hg_join_emit_looked_up(state);
 	if (hg_join_outer_is_empty(state))
 		return HG_JOIN_DONE;
 	if (!inner->at_end)
@@ -325,15 +326,6 @@ hg_join_read_inner(HgJoinState *state)
 		state->inputs[HG_OUTER]->filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
-}
-
-HgJoinPhase
-hg_join_end_lookup(HgJoinState *state)
-{
-	if (state->inputs[HG_OUTER]->at_end)
-		return HG_JOIN_DONE;
-	hg_join_lookup_next_chunk(state);
-	return hg_join_read_inner(state);
 }
 
 /* Joins the covered rows of both sides, if any, after all partitions.  Returns the next phase. */
@@ -522,13 +514,12 @@ hg_join_read_outer(HgJoinState *state)
 
 	/* all processes have joined the only chunk */
 	if (state->participants.joined)
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	/* joined in one chunk: a rescan can use the input and the HashGraphs again */
 	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	hg_join_retire_matcher(state);
-	reading->counts_unmatched = false;
 	/* keys that are bits are joined with rows that are read */
 	if (!reading->outer_ready && inner->bits == NULL)
 		hg_join_cover(state, HG_OUTER);
@@ -542,25 +533,20 @@ hg_join_read_outer(HgJoinState *state)
 		hg_join_matched_reset(matched, 0, hg_input_count_ordinals(outer));
 	}
 	else if (hg_join_may_stream(state) && hg_join_begin_stream(state))
-		return hg_join_streams(&state->rules, matched) ? HG_JOIN_STREAM
-													   : hg_join_count_stream(state);
+		return hg_join_emit_streamed(state);
 	else if (!hg_join_next_chunk(state))
 	{
 		hg_join_end_upload(state);
-		return HG_JOIN_END_OUTER;
+		return hg_join_end_pass(state);
 	}
 	if (!hg_join_select_cached(state))
 		return hg_join_end_chunk(state);
-	reading->counts_unmatched = hg_join_counts_unmatched(state);
-	if (reading->counts_unmatched)
-	{
-		reading->inner_counted = state->matched[HG_INNER].tracked;
+	if (hg_join_counts_unmatched(state))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			hg_join_matched_begin(&state->matched[side], false, false);
-	}
 	spec.pairs = hg_join_expected_pairs(state);
 	hg_join_create_matcher(state, &spec);
-	return hg_join_start_output(state);
+	return hg_join_emit_joined(state);
 }
 
 HgJoinPhase
@@ -568,25 +554,13 @@ hg_join_end_chunk(HgJoinState *state)
 {
 	const HgInput *outer = state->inputs[HG_OUTER];
 
-	hg_join_emission_begin_rest(&state->emission);
 	if (state->participants.joined)
 		hg_join_leave(&state->participants, true);
 	/* its rows have met the whole inner side */
 	if (state->inputs[HG_INNER]->at_end)
-		return state->rules.preserved[HG_OUTER] && !state->reading.counts_unmatched
-				   ? HG_JOIN_UNMATCHED
-				   : HG_JOIN_READ_OUTER;
+		return hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER);
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_ordinals(state, HG_OUTER),
 						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
 	return HG_JOIN_READ_OUTER;
-}
-
-HgJoinPhase
-hg_join_end_outer(HgJoinState *state)
-{
-	hg_join_emission_begin_rest(&state->emission);
-	return state->rules.preserved[HG_INNER] && !state->reading.inner_counted
-			   ? HG_JOIN_INNER_UNMATCHED
-			   : HG_JOIN_NEXT_INNER;
 }

@@ -17,34 +17,25 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* What has been read of both sides.  hg_join_rescan() decides which rows stay cached. */
 typedef struct HgJoinReading
 {
-	uint64 inner_chunks;   /* chunks of the inner input since it was last read from its start */
-	uint64 outer_chunks;   /* chunks of the outer input for the current inner chunk */
-	bool outer_held;	   /* all of the outer input is in memory as one chunk */
-	bool outer_ready;	   /* the outer rows in memory, cached or counted, are joined next */
-	bool outer_found;	   /* the last check of the outer child found a row */
-	bool spilled;		   /* rows went to disk since the last rescan */
-	bool counts_unmatched; /* the counted rows include the outer chunk's rows without a match */
-	bool inner_counted;	   /* likewise the inner rows, all of which are in memory */
+	uint64 inner_chunks; /* chunks of the inner input since it was last read from its start */
+	uint64 outer_chunks; /* chunks of the outer input for the current inner chunk */
+	bool outer_held;	 /* all of the outer input is in memory as one chunk */
+	bool outer_ready;	 /* the outer rows in memory, cached or counted, are joined next */
+	bool outer_found;	 /* the last check of the outer child found a row */
+	bool spilled;		 /* rows went to disk since the last rescan */
 } HgJoinReading;
 
 /* The phases.  Each function does the work of one and returns the next phase. */
 
-/* READ_INNER: reads all inner rows, unless both sides are shared, looked up or go to disk. */
+/* READ_INNER: reads all inner rows, unless there is another way (hg_join.c). */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
-/* LOOKUP: ends it for the rows in the outer input. */
-extern HgJoinPhase hg_join_end_lookup(HgJoinState *state);
 /* NEXT_PARTITION: reads the inner rows of the next partition. */
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
 /* READ_OUTER: reads an outer chunk and builds the HashGraphs. */
 extern HgJoinPhase hg_join_read_outer(HgJoinState *state);
 /* END_CHUNK: all matches of an outer chunk were returned. */
 extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
-/* END_OUTER: the outer side has no more rows. */
-extern HgJoinPhase hg_join_end_outer(HgJoinState *state);
 /* NEXT_INNER: reads the next inner rows of a partition after those in memory are joined. */
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);
-
-/* Deletes all partitions and match bits on disk, and resets the chunk counters. */
-extern void hg_join_drop_spilled(HgJoinState *state);
 
 #endif /* HG_JOIN_CHUNK_H */

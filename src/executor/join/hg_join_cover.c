@@ -44,12 +44,20 @@
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input_graph.h"
 #include "batch/hg_input_cover.h"
-#include "executor/join/hg_join_filters.h"
-#include "executor/join/hg_join_cover_replica.h"
 #include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
+
+bool
+hg_join_may_count_unmatched(const HgJoinState *state)
+{
+	const HgJoinRules *rules = &state->rules;
+
+	return (rules->preserved[HG_OUTER] || rules->preserved[HG_INNER] || rules->single_inner) &&
+		   !rules->rows_wanted && state->participants.shared == NULL;
+}
 
 bool
 hg_join_cover_enabled(void)

@@ -42,6 +42,9 @@ extern void hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder);
 /* Returns true if rows of a side may still be covered and a HashGraph has some of them. */
 extern bool hg_join_may_yet_cover(const HgJoinState *state, HgSide side);
 
+/* Returns true if, as far as the plan shows, rows without a match can be counted unseen. */
+extern bool hg_join_may_count_unmatched(const HgJoinState *state);
+
 /* Returns true if the settings allow a join to cover rows. */
 extern bool hg_join_cover_enabled(void);
 

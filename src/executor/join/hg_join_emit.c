@@ -1,7 +1,29 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_emit.c
- *	  The join node's way from matches, and from rows without a match, to batches of joined rows.
+ *	  The rows that the join node returns, batch by batch.
+ *
+ * hg_join.c returns rows of one kind after the other (HgRowKind).
+ *
+ * COUNTING.  A join that returns rows without a match keeps a bit for each row of that side, so it
+ * must see each match.  If only the number of rows is needed, it follows from the number of rows
+ * that have a match.  That is a count like the number of all matches, which graphs, or a device
+ * with replicas of them, can return.  All rows of both sides must be covered: with delta rows, the
+ * parts of hg_match_resident.c would each count the matches of a row.
+ *
+ * STREAMING.  If the inner HashGraph stays in a near cache, or dense inner keys are the vertices of
+ * a table (engine/cpu/hg_cpu_direct.c), outer rows need not be collected.  Each batch of the child
+ * is looked up when it comes, and its columns are handed up without having been stored.  Several
+ * such joins form a pipeline, through which a batch goes while it is in the nearest cache.  The
+ * outer side takes no memory, however large it is.
+ *
+ * Streaming needs a complete inner side, and outer rows that are not needed again: neither because
+ * they have no match, nor by another execution.
+ *
+ * BITS.  If only the existence of inner rows matters, and they are more than work memory holds,
+ * their keys can be kept as bits if they are close together.  Then neither side takes memory per
+ * row, and nothing goes to disk.  This is tried when memory is full, with the keys read so far.
+ * If it does not work out, the rows go to disk as they would have otherwise.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,6 +34,8 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
+#include "batch/hg_input_bits.h"
+#include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 
 /* ---------------------------------------------------------------------
@@ -34,9 +58,9 @@ typedef struct HgMatchRows
 	uint16 selected_which[HG_BATCH_ROWS];
 } HgMatchRows;
 
-/* Gets the next matches from the matcher; returns false if there are no more. */
+/* Gets the next matches, of a stream if there is one; returns false if there are no more. */
 static bool
-hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
+hg_join_take_matches(HgJoinState *state, const HgInputStream *stream, HgMatchRows *matches)
 {
 	HgJoinEmission *emission = &state->emission;
 	bool more;
@@ -49,7 +73,7 @@ hg_join_take_matches(HgJoinState *state, HgMatchRows *matches)
 							   &emission->count);
 		hg_join_charge_job(&state->matching);
 		/* the progress of a stream is reported with its outer rows */
-		if (!state->streaming.active)
+		if (stream == NULL)
 			hg_progress_step(&state->progress.shown, more ? (int) emission->count : 0);
 		if (!more)
 		{
@@ -106,7 +130,7 @@ hg_join_note_match(HgJoinState *state, uint32 outer_row, uint32 inner_row)
 
 /* Gathers the columns of both rows of each match into the output's batch. */
 static void
-hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
+hg_join_gather(HgJoinState *state, HgInputStream *stream, const HgMatchRows *matches)
 {
 	HgBatch *batch = state->output.batch;
 
@@ -114,8 +138,8 @@ hg_join_gather(HgJoinState *state, const HgMatchRows *matches)
 	{
 		HgInput *input = state->inputs[side];
 
-		if (side == HG_OUTER && state->streaming.active)
-			hg_input_stream_get(state->streaming.stream, matches->outer, matches->count,
+		if (side == HG_OUTER && stream != NULL)
+			hg_input_stream_get(stream, matches->outer, matches->count,
 								state->rules.join_qual == NULL);
 		else if (!hg_join_take_gathered(state->gather, state->matching.matcher, (HgSide) side,
 										matches->first, matches->which, matches->count, batch))
@@ -214,8 +238,12 @@ hg_join_rows_are_finished(const HgJoinState *state, const HgMatchRows *matches)
 		   hg_join_row_is_finished(state, matches->outer[0]);
 }
 
-bool
-hg_join_fill_matches(HgJoinState *state)
+/*
+ * Fills the output's batch with the next matches, and records which rows have found one.  The outer
+ * rows are those of a stream, or in the outer input if stream is NULL.
+ */
+static bool
+hg_join_fill_matches(HgJoinState *state, HgInputStream *stream)
 {
 	const HgJoinRules *rules = &state->rules;
 	/* without a qual, the engine returns at most the single match of an outer row that counts */
@@ -225,7 +253,7 @@ hg_join_fill_matches(HgJoinState *state)
 	bool filter_early = rules->join_qual != NULL && state->matched[HG_INNER].once;
 	HgMatchRows matches;
 
-	while (hg_join_take_matches(state, &matches))
+	while (hg_join_take_matches(state, stream, &matches))
 	{
 		/* an engine may return them */
 		if (rules->join_qual != NULL && hg_join_rows_are_finished(state, &matches))
@@ -235,7 +263,7 @@ hg_join_fill_matches(HgJoinState *state)
 		if (matches.count == 0)
 			continue;
 		if (rules->join_qual != NULL || rules->return_matched)
-			hg_join_gather(state, &matches);
+			hg_join_gather(state, stream, &matches);
 		if (rules->join_qual != NULL)
 			hg_join_filter_qual(state, &matches);
 		if (rules->return_matched && state->output.batch->nrows > 0)
@@ -249,26 +277,30 @@ hg_join_fill_matches(HgJoinState *state)
  * ---------------------------------------------------------------------
  */
 
-/* Sets the columns of an input to NULL in all rows of a batch. */
+/* Sets the other side's columns to NULL in all rows of the output's batch. */
 static void
-hg_join_extend(const HgInput *input, HgBatch *out)
+hg_join_extend(HgJoinState *state)
 {
-	for (int c = 0; c < input->ncolumns; c++)
+	const HgInput *other = state->inputs[hg_other_side(state->emission.side)];
+	HgBatch *out = state->output.batch;
+
+	for (int c = 0; c < other->ncolumns; c++)
 	{
-		out->has_nulls[input->to[c]] = true;
-		memset(out->nulls[input->to[c]], true, out->nrows * sizeof(bool));
+		out->has_nulls[other->to[c]] = true;
+		memset(out->nulls[other->to[c]], true, out->nrows * sizeof(bool));
 	}
 }
 
 /*
- * Fills a batch with the next rows of an input's store, null-extended by the other input's
- * columns.  Skips rows whose bit, at first_ordinal + row, is set in without (NULL: none).
+ * Fills the output's batch with the next rows of a column store.  Skips rows whose bit, at
+ * first_ordinal + row, is set in without (NULL: none).
  */
 static bool
-hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-					  const HgColumnStore *rows, const HgRowBits *without, uint64 first_ordinal,
-					  HgBatch *out)
+hg_join_fill_stored(HgJoinState *state, const HgColumnStore *rows, const HgRowBits *without,
+					uint64 first_ordinal)
 {
+	HgJoinEmission *emission = &state->emission;
+	HgBatch *out = state->output.batch;
 	uint32 numbers[HG_BATCH_ROWS];
 	HgRowRange whole;
 	const HgRowRange *ranges;
@@ -297,16 +329,18 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 		emission->next_range = 0;
 		return false;
 	}
-	hg_column_store_get(rows, numbers, out->nrows, out, input->to);
-	hg_join_extend(other, out);
+	hg_column_store_get(rows, numbers, out->nrows, out, state->inputs[emission->side]->to);
+	hg_join_extend(state);
 	return true;
 }
 
-/* As hg_join_fill_extended(), for the covered rows of an input. */
+/* Fills the output's batch with the next covered rows without a match. */
 static bool
-hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInput *other,
-					 const HgRowBits *without, HgBatch *out)
+hg_join_fill_covered(HgJoinState *state)
 {
+	HgJoinEmission *emission = &state->emission;
+	const HgInput *input = state->inputs[emission->side];
+	HgBatch *out = state->output.batch;
 	uint32 numbers[HG_BATCH_ROWS];
 	uint32 rows[HG_BATCH_ROWS];
 	int n;
@@ -315,39 +349,344 @@ hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInp
 	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows,
 								HG_BATCH_ROWS - out->nrows)) > 0)
 		for (int i = 0; i < n; i++)
-			if (!hg_row_bits_test(without, hg_covered_ordinal(input->covered, rows[i])))
+			if (!hg_row_bits_test(state->matched[emission->side].bits,
+								  hg_covered_ordinal(input->covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
 	if (out->nrows == 0)
 		return false;
 	hg_covered_get(input->covered, numbers, out->nrows, out, input->covered_to);
-	hg_join_extend(other, out);
+	hg_join_extend(state);
 	return true;
 }
 
-bool
-hg_join_fill_unmatched(HgJoinState *state, HgSide side)
+/* HgRowKind.next */
+static bool
+hg_join_fill_unmatched(HgJoinState *state)
 {
-	const HgInput *input = state->inputs[side];
+	HgJoinEmission *emission = &state->emission;
+	const HgInput *input = state->inputs[emission->side];
 
-	/* they are known when all processes have finished */
-	if (state->participants.joined && !state->participants.ends_join)
+	if (emission->part == HG_UNMATCHED_COVERED)
+	{
+		if (hg_join_ends_covered(state, emission->side) && hg_join_fill_covered(state))
+			return true;
+		emission->part = HG_UNMATCHED_ROWS;
+	}
+	if (emission->part == HG_UNMATCHED_ROWS)
+	{
+		const uint64 first =
+			input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0;
+
+		if (hg_join_fill_stored(state, input->rows, state->matched[emission->side].bits, first))
+			return true;
+		emission->part = HG_UNMATCHED_NULL_KEYS;
+	}
+	return hg_join_fill_stored(state, input->null_rows, NULL, 0);
+}
+
+static const HgRowKind hg_rows_unmatched[2] = {
+	[HG_OUTER] = {{"outer rows without a match"}, hg_join_fill_unmatched},
+	[HG_INNER] = {{"inner rows without a match"}, hg_join_fill_unmatched},
+};
+
+HgJoinPhase
+hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then)
+{
+	HgJoinEmission *emission = &state->emission;
+	/* rows with a key are known when all processes have finished */
+	const bool known = !state->participants.joined || state->participants.ends_join;
+
+	if (!state->rules.preserved[side] || !state->matched[side].tracked)
+		return then;
+	emission->side = side;
+	emission->part = known ? HG_UNMATCHED_COVERED : HG_UNMATCHED_NULL_KEYS;
+	emission->next_row = 0;
+	emission->next_range = 0;
+	emission->next_covered = 0;
+	return hg_join_emit(emission, &hg_rows_unmatched[side], then);
+}
+
+/* ---------------------------------------------------------------------
+ * Counting
+ * ---------------------------------------------------------------------
+ */
+
+bool
+hg_join_counts_unmatched(const HgJoinState *state)
+{
+	/* a covered row without a covered match may have matched a row of a partition */
+	if (!hg_join_may_count_unmatched(state) || state->reading.outer_chunks != 1 ||
+		state->cover.with != HG_COVERED_WITH_ALL)
 		return false;
-	if (hg_join_ends_covered(state, side) &&
-		hg_join_fill_covered(&state->emission, input, state->inputs[hg_other_side(side)],
-							 state->matched[side].bits, state->output.batch))
-		return true;
-	return hg_join_fill_extended(
-		&state->emission, input, state->inputs[hg_other_side(side)], input->rows,
-		state->matched[side].bits,
-		input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0,
-		state->output.batch);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		const HgInput *input = state->inputs[side];
+
+		if (input->covered == NULL || !input->at_end || hg_input_rows(input) > 0)
+			return false;
+	}
+	return true;
+}
+
+/*
+ * Returns the number of rows of a side that have a match.  The statistics get it as the number of
+ * matches if nothing else is counted.
+ */
+static uint64
+hg_join_count_matched(const HgJoinState *state, HgSide side)
+{
+	const HgJoinRules *rules = &state->rules;
+	const bool counted =
+		side == HG_INNER ? rules->single_inner : rules->single_match && !rules->single_inner;
+
+	return hg_matcher_count_matched(state->matching.matcher, side,
+									counted || !rules->return_matched);
+}
+
+/* Returns the number of rows that the join returns for the rows in memory. */
+static uint64
+hg_join_count(HgJoinState *state)
+{
+	const HgJoinRules *rules = &state->rules;
+	HgMatcher *matcher = state->matching.matcher;
+	const bool wanted[2] = {rules->return_matched && rules->single_match && !rules->single_inner,
+							rules->return_matched && rules->single_inner};
+	uint64 matched[2] = {0, 0};
+	uint64 rows = 0;
+
+	if (!hg_join_counts_unmatched(state))
+		return hg_matcher_count(matcher);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		if (rules->preserved[side] || wanted[side])
+			matched[side] = hg_join_count_matched(state, (HgSide) side);
+		if (rules->preserved[side])
+			rows += state->inputs[side]->covered->rows - matched[side];
+		if (wanted[side])
+			rows += matched[side];
+	}
+	if (rules->return_matched && !wanted[HG_OUTER] && !wanted[HG_INNER])
+		rows += hg_matcher_count(matcher);
+	return rows;
+}
+
+/* HgRowKind.next */
+static bool
+hg_join_fill_empty(HgJoinState *state)
+{
+	HgJoinOutput *output = &state->output;
+
+	output->batch->nrows = (int) Min(output->empty_left, HG_BATCH_ROWS);
+	output->empty_left -= output->batch->nrows;
+	return output->batch->nrows > 0;
+}
+
+HgJoinPhase
+hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then)
+{
+	static const HgRowKind hg_rows_empty = {{"match"}, hg_join_fill_empty};
+
+	state->output.empty_left = rows;
+	return hg_join_emit(&state->emission, &hg_rows_empty, then);
+}
+
+/* ---------------------------------------------------------------------
+ * What the matcher finds
+ * ---------------------------------------------------------------------
+ */
+
+/* HgRowKind.next */
+static bool
+hg_join_fill_matched(HgJoinState *state)
+{
+	return hg_join_fill_matches(state, NULL);
+}
+
+static const HgRowKind hg_rows_matched = {{"match"}, hg_join_fill_matched};
+
+/* HgRowKind.next: hands up groups, and returns the matches that are not in them. */
+static bool
+hg_join_fill_reduced(HgJoinState *state)
+{
+	const bool all = hg_join_reduce(state->reduction, state->matching.matcher);
+
+	hg_join_report_missing(state);
+	if (all)
+		return false;
+	state->emission.kind = &hg_rows_matched;
+	return hg_join_fill_matched(state);
+}
+
+static const HgRowKind hg_rows_reduced = {{"match"}, hg_join_fill_reduced};
+
+HgJoinPhase
+hg_join_emit_joined(HgJoinState *state)
+{
+	if (hg_join_streams(&state->rules, state->matched))
+		return hg_join_emit(&state->emission,
+							hg_join_reduces_matches(state->reduction) ? &hg_rows_reduced
+																	  : &hg_rows_matched,
+							HG_JOIN_END_CHUNK);
+	/* shown while the engine counts */
+	hg_join_enter(&state->progress, hg_join_emit_empty(state, 0, HG_JOIN_END_CHUNK));
+	state->output.empty_left = hg_join_count(state);
+	hg_join_report_missing(state);
+	hg_join_charge_job(&state->matching);
+	return HG_JOIN_RETURN;
+}
+
+/* ---------------------------------------------------------------------
+ * Streaming
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns the number of outer rows expected in this process. */
+static uint64
+hg_join_expected_outer(const HgJoinState *state)
+{
+	double rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+
+	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
+}
+
+/* Returns true if outer rows can be streamed past this number of inner rows. */
+static bool
+hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
+{
+	HgKnownDevice device;
+
+	if (!hg_join_could_stream(state))
+		return false;
+	hg_matcher_ask_device(&device);
+	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->words->width,
+								 hg_join_expected_outer(state), inner_rows,
+								 state->css.ss.ps.plan->plan_rows);
 }
 
 bool
-hg_join_fill_null_keys(HgJoinState *state, HgSide side)
+hg_join_may_take_bits(const HgJoinState *state)
 {
-	const HgInput *input = state->inputs[side];
+	const HgInput *inner = state->inputs[HG_INNER];
 
-	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
-								 input->null_rows, NULL, 0, state->output.batch);
+	return !state->reading.outer_ready && inner->source == NULL && inner->keys.encoder->exact &&
+		   !state->rules.preserved[HG_INNER] && hg_join_is_unread(state, HG_INNER) &&
+		   hg_join_outer_may_stream(state, (uint64) Min(inner->plan->plan->plan_rows, HG_MAX_ROWS));
+}
+
+void
+hg_join_take_bits(HgJoinState *state)
+{
+	HgInput *inner = state->inputs[HG_INNER];
+	instr_time start;
+
+	INSTR_TIME_SET_CURRENT(start);
+	if (hg_input_begin_bits(inner, state->rules.single_match, hg_join_limit(&state->memory) / 2))
+		(void) hg_input_fill_bits(inner);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
+}
+
+bool
+hg_join_may_stream(const HgJoinState *state)
+{
+	const HgInput *inner = state->inputs[HG_INNER];
+
+	if (inner->bits != NULL)
+		return !state->inputs[HG_OUTER]->at_end;
+	if (state->streaming.declined || state->inputs[HG_OUTER]->at_end ||
+		state->reading.inner_chunks != 1 || !inner->at_end)
+		return false;
+	/* counting needs no columns, and the engine can count from either side */
+	return hg_join_streams(&state->rules, state->matched) &&
+		   hg_join_outer_may_stream(state, inner->words->rows);
+}
+
+bool
+hg_join_begin_stream(HgJoinState *state)
+{
+	HgJoinStreaming *streaming = &state->streaming;
+	HgInput *outer = state->inputs[HG_OUTER];
+	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
+						  .streamed_rows = hg_join_expected_outer(state)};
+
+	if (state->inputs[HG_INNER]->bits != NULL)
+		spec.inner_bits = &state->inputs[HG_INNER]->bits->map;
+
+	if (streaming->stream == NULL)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->memory.context);
+
+		streaming->stream = hg_input_stream_create(outer, state->output.batch);
+		MemoryContextSwitchTo(old);
+	}
+	hg_input_clear(outer);
+	hg_join_create_matcher(state, &spec);
+	if (!hg_matcher_streams(state->matching.matcher))
+	{
+		hg_join_discard_matcher(&state->matching);
+		streaming->declined = true;
+		return false;
+	}
+	streaming->active = true;
+	state->reading.outer_chunks = 1;
+	state->reading.outer_held = false;
+	return true;
+}
+
+void
+hg_join_end_stream(HgJoinState *state)
+{
+	if (!state->streaming.active)
+		return;
+	hg_input_stream_end(state->streaming.stream);
+	state->streaming.active = false;
+}
+
+/* Reads the next outer rows and looks them up; returns false if there are no more. */
+static bool
+hg_join_renew_stream(HgJoinState *state)
+{
+	HgInputStream *stream = state->streaming.stream;
+	instr_time start;
+	bool more;
+
+	INSTR_TIME_SET_CURRENT(start);
+	more = hg_input_stream_next(stream);
+	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	if (!more)
+		return false;
+	hg_matcher_renew(state->matching.matcher, stream->keys, (uint64) stream->nrows);
+	hg_join_emission_reset(&state->emission);
+	return true;
+}
+
+/* HgRowKind.next */
+static bool
+hg_join_fill_streamed(HgJoinState *state)
+{
+	HgInputStream *stream = state->streaming.stream;
+
+	/* at first there are no rows, and no matches of them */
+	do
+	{
+		if (stream->nrows > 0 && hg_join_fill_matches(state, stream))
+			return true;
+	} while (hg_join_renew_stream(state));
+	hg_join_end_stream(state);
+	return false;
+}
+
+HgJoinPhase
+hg_join_emit_streamed(HgJoinState *state)
+{
+	static const HgRowKind hg_rows_streamed = {{"scan outer and match"}, hg_join_fill_streamed};
+	const HgJoinPhase phase = hg_join_emit(&state->emission, &hg_rows_streamed, HG_JOIN_READ_OUTER);
+	uint64 count = 0;
+
+	if (hg_join_streams(&state->rules, state->matched))
+		return phase;
+	hg_join_enter(&state->progress, phase);
+	while (hg_join_renew_stream(state))
+		count += hg_matcher_count(state->matching.matcher);
+	hg_join_end_stream(state);
+	return hg_join_emit_empty(state, count, HG_JOIN_END_CHUNK);
 }

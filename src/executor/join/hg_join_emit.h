@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_emit.h
- *	  The join node's way from matches, and from rows without a match, to batches of joined rows.
+ *	  The rows that the join node returns, batch by batch.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,20 +10,117 @@
 #ifndef HG_JOIN_EMIT_H
 #define HG_JOIN_EMIT_H
 
-#include "postgres.h"
+#include "batch/hg_input_stream.h"
+#include "executor/join/hg_join_progress.h"
 
-#include "engine/hg_engine.h"
-#include "executor/join/hg_join_emission.h"
+/* A kind of rows that the node returns. */
+typedef struct HgRowKind
+{
+	HgProgressPhase shown; /* what other sessions see meanwhile */
 
-typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+	/* Fills the output's batch with the next rows.  Returns false if there are no more. */
+	bool (*next)(HgJoinState *state);
+} HgRowKind;
+
+/* The parts of a side's rows without a match, in the order in which they are returned. */
+typedef enum HgUnmatchedPart
+{
+	HG_UNMATCHED_COVERED,
+	HG_UNMATCHED_ROWS,
+	HG_UNMATCHED_NULL_KEYS
+} HgUnmatchedPart;
+
+/* The rows that are returned in phase HG_JOIN_RETURN, and how far the node has come. */
+typedef struct HgJoinEmission
+{
+	const HgRowKind *kind;
+	HgJoinPhase then; /* the phase after the last row */
+
+	/* matches */
+	const uint32 *outer; /* [count] outer rows of the current chunk; owned by the matcher */
+	const uint32 *inner; /* [count] */
+	size_t count;
+	size_t next;	/* next match of the chunk */
+	bool skip_rest; /* further matches of skip_outer are ignored */
+	uint32 skip_outer;
+
+	/* rows without a match */
+	HgSide side;
+	HgUnmatchedPart part;
+	int next_range;		 /* current range of the part's rows */
+	uint64 next_row;	 /* next row of the range */
+	uint64 next_covered; /* bit position of the next covered row */
+} HgJoinEmission;
+
+/* Streaming: outer rows are joined batch by batch as they come. */
+typedef struct HgJoinStreaming
+{
+	HgInputStream *stream; /* the outer input's stream; NULL before the first use */
+	bool declined;		   /* the inner side turned out to be too large */
+	bool active;		   /* outer rows come from the stream, numbered from 0 in each batch */
+} HgJoinStreaming;
+
+/* Starts with the first match. */
+static inline void
+hg_join_emission_reset(HgJoinEmission *emission)
+{
+	emission->count = emission->next = 0;
+	emission->skip_rest = false;
+}
+
+/* Starts to return rows of a kind.  Returns the next phase; after the rows comes `then`. */
+static inline HgJoinPhase
+hg_join_emit(HgJoinEmission *emission, const HgRowKind *kind, HgJoinPhase then)
+{
+	emission->kind = kind;
+	emission->then = then;
+	return HG_JOIN_RETURN;
+}
 
 /*
- * Each function fills the output's batch with the next rows of a phase: matches, a side's rows
- * without a match, or a side's rows with a NULL key.  Returns false if there are no more.
- * hg_join_fill_matches() also records which rows have found a match.
+ * Starts to return what the matcher finds: matches, or groups of them if the node above accepts
+ * some, or as many empty rows if only their number is needed.  Returns the next phase.
  */
-extern bool hg_join_fill_matches(HgJoinState *state);
-extern bool hg_join_fill_unmatched(HgJoinState *state, HgSide side);
-extern bool hg_join_fill_null_keys(HgJoinState *state, HgSide side);
+extern HgJoinPhase hg_join_emit_joined(HgJoinState *state);
+
+/* As hg_join_emit_joined(), for the outer rows of the stream; without groups. */
+extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
+
+/*
+ * Starts to return a side's rows without a match and those with a NULL key, unless the join does
+ * not return them or has counted them.  Returns the next phase; after the rows comes `then`.
+ */
+extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
+
+/* Starts to return empty rows.  Returns the next phase; after the rows comes `then`. */
+extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then);
+
+/*
+ * Returns true if the rows in memory without a match can be counted without finding them.  Then
+ * hg_join_emit_joined() counts them, if no bits are kept of either side.
+ */
+extern bool hg_join_counts_unmatched(const HgJoinState *state);
+
+/*
+ * Returns true if the inner keys can be kept as bits (batch/hg_key_bits.h) when the inner side has
+ * filled its memory.  Neither inner rows nor outer rows without a match must be needed, and outer
+ * rows must be able to come as a stream.
+ */
+extern bool hg_join_may_take_bits(const HgJoinState *state);
+
+/*
+ * Reads the rest of the inner side as bits.  If there would be too many bits, the input is not at
+ * its end afterwards and must be partitioned.
+ */
+extern void hg_join_take_bits(HgJoinState *state);
+
+/* Returns true if the outer side, of which nothing was read, can be streamed. */
+extern bool hg_join_may_stream(const HgJoinState *state);
+
+/* Builds the inner HashGraph and starts the stream.  Returns false if the graph is too large. */
+extern bool hg_join_begin_stream(HgJoinState *state);
+
+/* Ends the stream, if it is active. */
+extern void hg_join_end_stream(HgJoinState *state);
 
 #endif /* HG_JOIN_EMIT_H */

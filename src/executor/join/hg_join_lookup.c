@@ -10,11 +10,141 @@
 #include "hg_compat.h"
 
 #include "executor/executor.h"
+#include "miscadmin.h"
 
 #include "executor/join/hg_join.h"
-#include "executor/join/hg_join_feed.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
+
+/* ---------------------------------------------------------------------
+ * The feed: returns the outer rows that the join has read
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct HgFeedState
+{
+	CustomScanState css; /* must be first */
+	const HgInput *input;
+	int piece;		/* piece of the rows with a key; after the last one come rows without */
+	uint64 next;	/* next row to fetch of the piece, or of those without a key */
+	HgBatch *batch; /* columns by their indexes in the join's scan slot */
+	int row;		/* row of the batch to return next */
+} HgFeedState;
+
+static Node *hg_feed_create_state(CustomScan *cscan);
+
+const CustomScanMethods hg_join_feed_methods = {
+	.CustomName = "HashGraphFeed",
+	.CreateCustomScanState = hg_feed_create_state,
+};
+
+static void
+hg_feed_begin(CustomScanState *node pg_attribute_unused(), EState *estate pg_attribute_unused(),
+			  int eflags pg_attribute_unused())
+{
+}
+
+/* Fetches the next rows; returns false if there are no more. */
+static bool
+hg_feed_fetch(HgFeedState *feed)
+{
+	const HgInput *input = feed->input;
+	const HgKeySet keys = hg_key_column_set(input->words);
+	bool keyed = feed->piece < keys.npieces;
+	const HgColumnStore *store = keyed ? input->rows : input->null_rows;
+	/* in a store that processes share, row numbers of a process do not start at 0 */
+	uint64 first = keyed ? keys.pieces[feed->piece].first_row : 0;
+	uint64 end = keyed ? keys.pieces[feed->piece].count : input->null_rows->rows;
+	uint32 rows[HG_BATCH_ROWS];
+	int nrows = (int) Min(end - feed->next, HG_BATCH_ROWS);
+
+	for (int i = 0; i < nrows; i++)
+		rows[i] = (uint32) (first + feed->next) + i;
+	hg_column_store_get(store, rows, nrows, feed->batch, input->to);
+	feed->batch->nrows = nrows;
+	feed->next += nrows;
+	feed->row = 0;
+	if (keyed && feed->next == end)
+	{
+		feed->piece++;
+		feed->next = 0;
+	}
+	return nrows > 0;
+}
+
+/* Does not use ExecScan(), which reads no rows of a node without a table during EvalPlanQual. */
+static TupleTableSlot *
+hg_feed_exec(CustomScanState *node)
+{
+	HgFeedState *feed = (HgFeedState *) node;
+	TupleTableSlot *slot = node->ss.ss_ScanTupleSlot;
+	int natts = slot->tts_tupleDescriptor->natts;
+
+	CHECK_FOR_INTERRUPTS();
+	ExecClearTuple(slot);
+	if (feed->row == feed->batch->nrows && !hg_feed_fetch(feed))
+		return slot;
+	for (int i = 0; i < natts; i++)
+	{
+		slot->tts_isnull[i] = hg_batch_is_null(feed->batch, i, feed->row);
+		slot->tts_values[i] = slot->tts_isnull[i] ? (Datum) 0 : feed->batch->values[i][feed->row];
+	}
+	feed->row++;
+	/* the target list is the scan slot */
+	return ExecStoreVirtualTuple(slot);
+}
+
+static void
+hg_feed_rescan(CustomScanState *node)
+{
+	HgFeedState *feed = (HgFeedState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	feed->piece = 0;
+	feed->next = 0;
+	feed->row = feed->batch->nrows = 0;
+}
+
+static void
+hg_feed_end(CustomScanState *node pg_attribute_unused())
+{
+}
+
+static const CustomExecMethods hg_feed_exec_methods = {
+	.CustomName = "HashGraphFeed",
+	.BeginCustomScan = hg_feed_begin,
+	.ExecCustomScan = hg_feed_exec,
+	.EndCustomScan = hg_feed_end,
+	.ReScanCustomScan = hg_feed_rescan,
+};
+
+static Node *
+hg_feed_create_state(CustomScan *cscan pg_attribute_unused())
+{
+	HgFeedState *feed = (HgFeedState *) newNode(sizeof(HgFeedState), T_CustomScanState);
+
+	feed->css.methods = &hg_feed_exec_methods;
+	return (Node *) feed;
+}
+
+/*
+ * Makes the feed node return the rows of an input whenever it is executed.  The input stores all
+ * columns of its child.  Raises an error if feed is another node.
+ */
+static void
+hg_feed_set(PlanState *feed, const HgInput *input)
+{
+	if (!IsA(feed, CustomScanState) || ((CustomScanState *) feed)->methods != &hg_feed_exec_methods)
+		elog(ERROR, "the outer plan of a join's lookups does not return the rows that it holds");
+	((HgFeedState *) feed)->input = input;
+	((HgFeedState *) feed)->batch =
+		hg_batch_create_partial(input->scan_desc->natts, input->ncolumns, input->to);
+}
+
+/* ---------------------------------------------------------------------
+ * Lookups
+ * ---------------------------------------------------------------------
+ */
 
 /* Outer rows of the first chunk.  Each further chunk is twice as large, up to a batch. */
 #define HG_LOOKUP_CHUNK_ROWS 1
@@ -118,7 +248,7 @@ hg_join_lookup_init(HgJoinState *state)
 	if (!state->parallel_hash)
 		hg_lookup_init_counting(lookup,
 								intVal(list_nth(cscan->custom_private, HG_PRIVATE_LOOKUP_MATCHES)));
-	hg_join_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);
+	hg_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);
 	attnos = palloc(Max(output->ncolumns, 1) * sizeof(int));
 	lookup->column_indexes = palloc(Max(output->ncolumns, 1) * sizeof(int));
 	for (int i = 0; i < output->ncolumns; i++)
@@ -184,7 +314,8 @@ hg_join_lookup_restart(HgJoinLookup *lookup)
 	lookup->chosen = false;
 }
 
-void
+/* Removes the outer rows that the nested loop has joined, so that the next chunk can be read. */
+static void
 hg_join_lookup_next_chunk(HgJoinState *state)
 {
 	HgJoinLookup *lookup = &state->lookup;
@@ -197,17 +328,22 @@ hg_join_lookup_next_chunk(HgJoinState *state)
 	state->reading.outer_ready = false;
 }
 
-bool
-hg_join_fill_lookup(HgJoinState *state)
+/* HgRowKind.next */
+static bool
+hg_join_fill_looked_up(HgJoinState *state)
 {
-	const HgJoinLookup *lookup = &state->lookup;
+	HgJoinLookup *lookup = &state->lookup;
 	const HgBatch *from = lookup->batch;
 	HgBatch *to = state->output.batch;
 
 	if (lookup->at_once)
 		lookup->source->max_rows = (int) lookup->chunk_rows;
 	if (!hg_lookup_next(lookup))
+	{
+		if (!state->inputs[HG_OUTER]->at_end)
+			hg_join_lookup_next_chunk(state);
 		return false;
+	}
 	to->nrows = from->nrows;
 	for (int i = 0; i < from->ncolumns; i++)
 	{
@@ -219,6 +355,15 @@ hg_join_fill_lookup(HgJoinState *state)
 			memcpy(to->nulls[column_index], from->nulls[i], from->nrows * sizeof(bool));
 	}
 	return true;
+}
+
+HgJoinPhase
+hg_join_emit_looked_up(HgJoinState *state)
+{
+	static const HgRowKind hg_rows_looked_up = {{"look up"}, hg_join_fill_looked_up};
+
+	return hg_join_emit(&state->emission, &hg_rows_looked_up,
+						state->inputs[HG_OUTER]->at_end ? HG_JOIN_DONE : HG_JOIN_READ_INNER);
 }
 
 void

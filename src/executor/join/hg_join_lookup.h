@@ -3,12 +3,12 @@
  * hg_join_lookup.h
  *	  Adaptive join: looks up inner rows in an index as long as there are few outer rows.
  *
- * The plan has a third child: a nested loop from the outer rows that were read (hg_join_feed.h)
- * into an index of the inner table, with all clauses of the join.  Outer rows are counted before
- * the inner side is read.  Up to most_rows of them, the nested loop joins them; beyond that
- * hashing clearly costs less (planner/hg_adaptive_path.c).  If memory for outer rows is full
- * earlier, the loop joins the rows that are there, and counting goes on with the next chunk.  If
- * the join's first rows matter, chunks are small.  Rows after most_rows are hashed.
+ * The plan has a third child: a nested loop from the outer rows that were read, which Custom Scan
+ * (HashGraphFeed) returns, into an index of the inner table, with all clauses of the join.  Outer
+ * rows are counted before the inner side is read.  Up to most_rows of them, the nested loop joins
+ * them; beyond that hashing clearly costs less (planner/hg_adaptive_path.c).  If memory for outer
+ * rows is full earlier, the loop joins the rows that are there, and counting goes on with the next
+ * chunk.  If the join's first rows matter, chunks are small.  Rows after most_rows are hashed.
  *
  * most_rows follows from the rows that the index is expected to find per outer row.  That estimate
  * can be low: keys that many rows of both sides have are looked up more often than others, and
@@ -28,8 +28,10 @@
 #define HG_JOIN_LOOKUP_H
 
 #include "nodes/execnodes.h"
+#include "nodes/extensible.h"
 
 #include "batch/hg_batch.h"
+#include "executor/join/hg_join_progress.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -50,6 +52,12 @@ typedef struct HgJoinLookup
 	bool chosen;				  /* the loop joins the rows in the outer input */
 } HgJoinLookup;
 
+/*
+ * Methods of the feed's plan node: a CustomScan with scanrelid 0, whose custom_scan_tlist and
+ * target list are the columns of the outer child.  hg_join_init() registers them.
+ */
+extern const CustomScanMethods hg_join_feed_methods;
+
 /* Initializes the adaptive join, if it is one.  Inputs and output must be set up. */
 extern void hg_join_lookup_init(HgJoinState *state);
 
@@ -65,11 +73,11 @@ extern bool hg_join_choose_lookup(HgJoinState *state);
 /* Records whether the nested loop is chosen; if recorded is true, also in the node's record. */
 extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded);
 
-/* Fills the output with the next rows of the nested loop.  Returns false if there are no more. */
-extern bool hg_join_fill_lookup(HgJoinState *state);
-
-/* Removes the outer rows that the nested loop has joined, so that the next chunk can be read. */
-extern void hg_join_lookup_next_chunk(HgJoinState *state);
+/*
+ * Starts to return the rows of the nested loop, if it is chosen.  Returns the next phase.  After
+ * the last row the outer rows are gone, and the next chunk can be read.
+ */
+extern HgJoinPhase hg_join_emit_looked_up(HgJoinState *state);
 
 /* Starts again for a rescan of the join; changed holds the changed parameters, or is NULL. */
 extern void hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed);

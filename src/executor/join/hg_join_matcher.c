@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_matcher.c
- *	  The join node's matcher: creation, start of output, statistics and end.
+ *	  The join node's matcher: creation, statistics and end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,7 +11,6 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_cover_replica.h"
 #include "executor/join/hg_join_state.h"
 
 void
@@ -119,29 +118,6 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	hg_join_end_upload(state);
 	hg_charge_set(&matching->fetched, hg_matcher_fetched_bytes(matching->matcher));
 	hg_join_charge_job(matching);
-}
-
-HgJoinPhase
-hg_join_start_output(HgJoinState *state)
-{
-	if (!hg_join_streams(&state->rules, state->matched))
-	{
-		hg_join_enter(&state->progress, HG_JOIN_COUNT);
-		state->output.empty_left = hg_join_count(state);
-		hg_join_report_missing(state);
-		hg_join_charge_job(&state->matching);
-		return HG_JOIN_COUNT;
-	}
-	return hg_join_reduces_matches(state->reduction) ? HG_JOIN_REDUCE : HG_JOIN_MATCH;
-}
-
-HgJoinPhase
-hg_join_reduce_matches(HgJoinState *state)
-{
-	bool all = hg_join_reduce(state->reduction, state->matching.matcher);
-
-	hg_join_report_missing(state);
-	return all ? HG_JOIN_END_CHUNK : HG_JOIN_MATCH;
 }
 
 void

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_matcher.h
- *	  The join node's matcher: creation, start of output, statistics and end.
+ *	  The join node's matcher: creation, statistics and end.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,7 +13,7 @@
 #include "backend/hg_budget.h"
 #include "backend/matcher/hg_matcher.h"
 #include "executor/join/hg_join_progress.h"
-#include "executor/join/hg_join_size.h"
+#include "executor/join/hg_join_memory.h"
 
 /* What joins the rows in memory. */
 typedef struct HgJoinMatching
@@ -43,12 +43,6 @@ extern bool hg_join_is_unread(const HgJoinState *state, HgSide side);
 
 /* Charges what the matcher's job has taken so far; matching can take more. */
 extern void hg_join_charge_job(HgJoinMatching *matching);
-
-/* Starts the stream of matches, for the first time or again.  Returns the next phase. */
-extern HgJoinPhase hg_join_start_output(HgJoinState *state);
-
-/* Reduces the matches to groups, as far as possible.  Returns the next phase. */
-extern HgJoinPhase hg_join_reduce_matches(HgJoinState *state);
 
 /* Ends the matcher, if there is one: adds its statistics to the record and frees it. */
 extern void hg_join_retire_matcher(HgJoinState *state);

@@ -64,7 +64,10 @@ typedef struct HgPagesTry
 
 static uint32 hg_join_pages_wait_event;
 
-/* Returns true if only counted pairs or groups are needed, and no rows are kept for later. */
+/*
+ * Returns true if only counted pairs or groups are needed, no rows are kept for later, and none
+ * were looked up.
+ */
 static bool
 hg_join_is_for_pages(const HgJoinState *state)
 {
@@ -74,7 +77,8 @@ hg_join_is_for_pages(const HgJoinState *state)
 		   (rules->join_type == JOIN_INNER || rules->join_type == JOIN_SEMI) &&
 		   rules->join_qual == NULL && !rules->single_inner &&
 		   (!rules->rows_wanted || state->reduction != NULL) && state->upload == NULL &&
-		   !state->rewind && !state->reading.outer_ready && !state->rescan.outer_whole;
+		   !state->rewind && !state->reading.outer_ready && !state->rescan.outer_whole &&
+		   state->lookup.earlier_rows == 0;
 }
 
 /* Sets *reduction to the groups to make, NULL for a count; false: they cannot be made. */
@@ -212,8 +216,11 @@ hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
 	hg_stats_add_report(&state->progress.record, &try->answer.report);
 }
 
-/* Takes the answer in the process that asked.  uploaded_rows: rows sent by all. */
-static void
+/*
+ * Takes the answer in the process that asked.  uploaded_rows: rows sent by all.  Returns the number
+ * of rows; 0 if groups are handed up.
+ */
+static uint64
 hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 uploaded_rows[2])
 {
 	HgPageAnswer *answer = &try->answer;
@@ -221,11 +228,11 @@ hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 uploaded_ro
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_input_report_pages(state->inputs[side], &try->sources[side], uploaded_rows[side],
 							  answer->rows[side], answer->null_keys[side]);
-	if (try->reduction != NULL)
-		hg_join_hand_up(state->reduction, &try->reduction->spec,
-						hg_join_reduction_codes(state->reduction), &answer->groups);
-	else
-		state->output.empty_left = answer->pairs;
+	if (try->reduction == NULL)
+		return answer->pairs;
+	hg_join_hand_up(state->reduction, &try->reduction->spec,
+					hg_join_reduction_codes(state->reduction), &answer->groups);
+	return 0;
 }
 
 /* Starts both sides again after a failure. */
@@ -241,7 +248,7 @@ hg_join_forget_pages(HgJoinState *state, HgPagesTry *try)
 
 /* Lets a device join the pages of this process alone. */
 static bool
-hg_join_ask_alone(HgJoinState *state)
+hg_join_ask_alone(HgJoinState *state, uint64 *rows)
 {
 	HgPagesTry try = {0};
 	HgPageJobSpec spec = {0};
@@ -262,7 +269,7 @@ hg_join_ask_alone(HgJoinState *state)
 	if (state->pages.uploaded)
 	{
 		hg_join_end_pages(state, &try);
-		hg_join_take_pages(state, &try, uploaded_rows);
+		*rows = hg_join_take_pages(state, &try, uploaded_rows);
 	}
 	else
 	{
@@ -275,12 +282,12 @@ hg_join_ask_alone(HgJoinState *state)
 
 /* Calls ask in a temporary memory context. */
 static bool
-hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state))
+hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state, uint64 *rows), uint64 *rows)
 {
 	MemoryContext context =
 		AllocSetContextCreate(state->memory.context, "HashGraph pages", ALLOCSET_SMALL_SIZES);
 	MemoryContext old = MemoryContextSwitchTo(context);
-	const bool answered = ask(state);
+	const bool answered = ask(state, rows);
 
 	state->pages.declined = !answered;
 	MemoryContextSwitchTo(old);
@@ -289,7 +296,7 @@ hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state))
 }
 
 bool
-hg_join_ask_pages(HgJoinState *state)
+hg_join_ask_pages(HgJoinState *state, uint64 *rows)
 {
 	state->pages.uploaded = false;
 	if (state->participants.shared != NULL || state->parallel_hash ||
@@ -297,7 +304,7 @@ hg_join_ask_pages(HgJoinState *state)
 		return false;
 	/* unless hg_join_ask() succeeds */
 	state->pages.declined = true;
-	return hg_join_reads_at_once(state) && hg_join_ask(state, hg_join_ask_alone);
+	return hg_join_reads_at_once(state) && hg_join_ask(state, hg_join_ask_alone, rows);
 }
 
 /* ---------------------------------------------------------------------
@@ -310,15 +317,8 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 {
 	HgPagesTry try = {0};
 
-	pg_atomic_init_u64(&shared->epoch, 0);
-	pg_atomic_init_u32(&shared->failed, 0);
-	pg_atomic_init_u32(&shared->asked, 0);
-	pg_atomic_init_u32(&shared->dealt, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 		shared->expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
-	}
 	shared->planned =
 		state->parallel_hash && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
 		hg_join_reads_at_once(state) && hg_join_init_page_sources(state, true, &try) &&
@@ -328,12 +328,12 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 bool
 hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 {
-	pg_atomic_write_u64(&shared->epoch, 0);
-	pg_atomic_write_u32(&shared->failed, 0);
-	pg_atomic_write_u32(&shared->asked, 0);
-	pg_atomic_write_u32(&shared->dealt, 0);
+	pg_atomic_init_u64(&shared->epoch, 0);
+	pg_atomic_init_u32(&shared->failed, 0);
+	pg_atomic_init_u32(&shared->asked, 0);
+	pg_atomic_init_u32(&shared->dealt, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		pg_atomic_write_u64(&shared->uploaded_rows[side], 0);
+		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 	shared->answered = false;
 	shared->failure[0] = '\0';
 	return shared->planned && !state->pages.declined;
@@ -410,7 +410,7 @@ hg_join_answer_pages_parallel(HgJoinState *state, HgPagesTry *try, uint64 upload
 /* Takes the outcome, which all processes know now.  Returns true if all rows are joined. */
 static bool
 hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
-								const uint64 uploaded_rows[2])
+								const uint64 uploaded_rows[2], uint64 *rows)
 {
 	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	const bool answered = shared->answered && pg_atomic_read_u32(&shared->failed) == 0;
@@ -419,7 +419,6 @@ hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
 	state->pages.uploaded = answered && try->job != NULL;
 	if (answered)
 	{
-		state->output.empty_left = 0;
 		if (state->pages.uploaded && !asked)
 		{
 			hg_page_job_report(try->job, &try->answer.report);
@@ -428,8 +427,7 @@ hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
 		}
 		if (state->pages.uploaded)
 			hg_join_end_pages(state, try);
-		if (asked)
-			hg_join_take_pages(state, try, uploaded_rows);
+		*rows = asked ? hg_join_take_pages(state, try, uploaded_rows) : 0;
 		return true;
 	}
 	strlcpy(state->pages.failure, shared->failure, sizeof(state->pages.failure));
@@ -445,7 +443,7 @@ hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
 
 /* Goes through the remaining phases. */
 static bool
-hg_join_ask_participants(HgJoinState *state)
+hg_join_ask_participants(HgJoinState *state, uint64 *rows)
 {
 	HgPagesTry try = {0};
 	uint64 uploaded_rows[2] = {0, 0};
@@ -462,7 +460,7 @@ hg_join_ask_participants(HgJoinState *state)
 		asked = hg_join_answer_pages_parallel(state, &try, uploaded_rows);
 		hg_join_pages_arrive(state);
 	}
-	answered = hg_join_conclude_pages_parallel(state, &try, asked, uploaded_rows);
+	answered = hg_join_conclude_pages_parallel(state, &try, asked, uploaded_rows, rows);
 	if (try.job != NULL)
 		hg_page_job_destroy(try.job);
 	if (!answered)
@@ -471,12 +469,13 @@ hg_join_ask_participants(HgJoinState *state)
 }
 
 bool
-hg_join_ask_pages_parallel(HgJoinState *state, int *phase)
+hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows)
 {
 	state->pages.uploaded = false;
 	if (state->participants.shared->device.pages_job == 0)
 		return false;
 	state->pages.phase = *phase;
 	*phase = Max(*phase - HG_PAGES_PHASES, 0);
-	return state->pages.phase <= HG_PAGES_KNOWN && hg_join_ask(state, hg_join_ask_participants);
+	return state->pages.phase <= HG_PAGES_KNOWN &&
+		   hg_join_ask(state, hg_join_ask_participants, rows);
 }

@@ -46,15 +46,15 @@ typedef struct HgJoinPagesShared
 
 /*
  * Tries to let a device join both tables from their pages, at the start of an execution, if no row
- * is needed here.  Returns true if all rows are joined: they were handed up in groups, or are
- * counted as empty rows of the output.  Returns false if nothing was read.
+ * is needed here.  Returns true if all rows are joined: they were handed up in groups, or *rows is
+ * their number.  Returns false if nothing was read.
  */
-extern bool hg_join_ask_pages(HgJoinState *state);
+extern bool hg_join_ask_pages(HgJoinState *state, uint64 *rows);
 
-/* Initializes shared in the leader, before workers start, and decides whether to send pages. */
+/* Decides in the leader, before workers start, whether to send pages. */
 extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processes);
 
-/* Resets shared in the leader before each execution.  Returns true if pages are sent in it. */
+/* Initializes shared in the leader before each execution.  Returns true if pages are sent in it. */
 extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared);
 
 /*
@@ -62,6 +62,6 @@ extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *sha
  * their barrier in *phase, which becomes the phase of what follows (hg_join_parallel.c).  If it
  * returns true, this process has the rows of all, or none.
  */
-extern bool hg_join_ask_pages_parallel(HgJoinState *state, int *phase);
+extern bool hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows);
 
 #endif /* HG_JOIN_PAGES_H */

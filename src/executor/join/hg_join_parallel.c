@@ -62,7 +62,6 @@
 
 #include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
-#include "executor/join/hg_join_parallel.h"
 
 static uint32 hg_join_wait_event;
 
@@ -225,7 +224,7 @@ hg_join_parallel_build(HgJoinState *state, bool elected, uint32 arrived)
 			hg_row_bits_share(state->matched[side].bits, &shared->matched[side], area);
 	}
 	state->participants.joined = true;
-	return hg_join_start_output(state);
+	return hg_join_emit_joined(state);
 }
 
 /* ---------------------------------------------------------------------
@@ -457,16 +456,17 @@ hg_join_parallel_read(HgJoinState *state)
 	bool filter = hg_join_parallel_has_filter(state);
 	int building = filter ? HG_PARALLEL_READING_OUTER + 1 : HG_PARALLEL_READING + 1;
 	bool elected = false;
+	uint64 rows;
 	int phase;
 
 	if (state->cover.too_late)
 		return HG_JOIN_DONE;
 	phase = BarrierAttach(&shared->barrier);
 	state->participants.attached = true;
-	if (hg_join_ask_pages_parallel(state, &phase))
+	if (hg_join_ask_pages_parallel(state, &phase, &rows))
 	{
 		hg_join_leave(&state->participants, true);
-		return HG_JOIN_PAGES;
+		return hg_join_emit_empty(state, rows, HG_JOIN_DONE);
 	}
 	/* even after the reading phase: it may still be in time to move rows to files */
 	hg_join_find_reader(state);
@@ -477,7 +477,7 @@ hg_join_parallel_read(HgJoinState *state)
 	if (hg_join_parallel_count(state, &phase))
 	{
 		hg_join_leave(&state->participants, true);
-		return HG_JOIN_LOOKUP;
+		return hg_join_emit_looked_up(state);
 	}
 	if (phase < building)
 	{

@@ -17,25 +17,13 @@
 /* Limit of expected rows, because a plan may expect more than a bigint holds. */
 #define HG_MOST_EXPECTED 1e18
 
-/* Names of the phases, as EXPLAIN names times and sides. */
+/* Names of the phases, as EXPLAIN names times and sides; HG_JOIN_RETURN has those of its rows. */
 static const HgProgressPhase hg_join_phases[] = {
 	[HG_JOIN_READ_INNER] = {"scan inner"},
-	[HG_JOIN_STAR] = {"match"},
-	[HG_JOIN_PAGES] = {"match"},
-	[HG_JOIN_LOOKUP] = {"look up"},
 	[HG_JOIN_NEXT_PARTITION] = {"scan partition"},
 	[HG_JOIN_READ_OUTER] = {"scan outer"},
 	[HG_JOIN_BUILD] = {"build"},
-	[HG_JOIN_STREAM] = {"scan outer and match"},
-	[HG_JOIN_REDUCE] = {"match"},
-	[HG_JOIN_MATCH] = {"match"},
-	[HG_JOIN_COUNT] = {"match"},
 	[HG_JOIN_END_CHUNK] = {"match"},
-	[HG_JOIN_UNMATCHED] = {"outer rows without a match"},
-	[HG_JOIN_NULL_KEYS] = {"outer rows without a match"},
-	[HG_JOIN_END_OUTER] = {"match"},
-	[HG_JOIN_INNER_UNMATCHED] = {"inner rows without a match"},
-	[HG_JOIN_INNER_NULL_KEYS] = {"inner rows without a match"},
 	[HG_JOIN_NEXT_INNER] = {"scan inner"},
 	[HG_JOIN_DONE] = {"done"},
 };
@@ -58,7 +46,8 @@ hg_join_progress_phase(const void *arg)
 {
 	const HgJoinState *state = arg;
 
-	return &hg_join_phases[state->progress.phase];
+	return state->progress.phase == HG_JOIN_RETURN ? &state->emission.kind->shown
+												   : &hg_join_phases[state->progress.phase];
 }
 
 /* HgProgressCallbacks.backend: of the rows in memory, or else of earlier ones */

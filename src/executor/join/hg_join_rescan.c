@@ -140,3 +140,17 @@ hg_join_select_cached(HgJoinState *state)
 		   ((!state->rescan.outer_whole || hg_join_select(state, HG_OUTER)) &&
 			(!state->rescan.inner || hg_join_select(state, HG_INNER)));
 }
+
+void
+hg_join_reset(HgJoinState *state)
+{
+	hg_join_end_upload(state);
+	hg_join_end_stream(state);
+	hg_join_retire_matcher(state);
+	hg_row_bits_forget(state->matched[HG_OUTER].bits);
+	hg_join_spill_drop(&state->spill);
+	state->reading.inner_chunks = state->reading.outer_chunks = 0;
+	hg_join_covered_meet_all(state);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_input_select_all(state->inputs[side]);
+}

@@ -37,4 +37,10 @@ extern bool hg_join_may_cache_outer(HgJoinState *state);
  */
 extern bool hg_join_select_cached(HgJoinState *state);
 
+/*
+ * Ends all that an execution has besides the rows in both inputs: upload, stream, matcher, files
+ * and selection.
+ */
+extern void hg_join_reset(HgJoinState *state);
+
 #endif /* HG_JOIN_RESCAN_H */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rows.c
- *	  The join node's way from a batch of joined rows to slots.
+ *	  The columns that a node's expressions use, and the way from a batch of joined rows to slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -9,7 +9,31 @@
  */
 #include "hg_compat.h"
 
+#include "nodes/nodeFuncs.h"
+
 #include "executor/join/hg_join_rows.h"
+
+static bool
+hg_used_walker(Node *node, HgUsed *used)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, Var))
+	{
+		Assert(((Var *) node)->varno == INDEX_VAR && ((Var *) node)->varattno > 0);
+		used->column_indexes = bms_add_member(used->column_indexes, ((Var *) node)->varattno - 1);
+		return false;
+	}
+	if (IsA(node, Param) && ((Param *) node)->paramkind == PARAM_EXEC)
+		used->params = bms_add_member(used->params, ((Param *) node)->paramid);
+	return expression_tree_walker(node, hg_used_walker, used);
+}
+
+void
+hg_used_add(HgUsed *used, Node *expression)
+{
+	(void) hg_used_walker(expression, used);
+}
 
 void
 hg_join_output_init(HgJoinOutput *output, const ScanState *ss, const Bitmapset *columns)
@@ -84,14 +108,6 @@ hg_join_next_row(HgJoinOutput *output, ScanState *ss)
 			return slot;
 	}
 	return NULL;
-}
-
-bool
-hg_join_fill_empty(HgJoinOutput *output)
-{
-	output->batch->nrows = (int) Min(output->empty_left, HG_BATCH_ROWS);
-	output->empty_left -= output->batch->nrows;
-	return output->batch->nrows > 0;
 }
 
 uint64

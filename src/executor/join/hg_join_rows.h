@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_rows.h
- *	  The join node's way from a batch of joined rows to slots.
+ *	  The columns that a node's expressions use, and the way from a batch of joined rows to slots.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -16,7 +16,17 @@
 
 #include "batch/hg_batch.h"
 
-/* The rows that are returned next.  hg_join_emit.c fills the batch; a matcher sets empty_left. */
+/* What expressions use.  Zeros: nothing. */
+typedef struct HgUsed
+{
+	Bitmapset *column_indexes; /* columns of the node's scan slot, from 0 */
+	Bitmapset *params;		   /* PARAM_EXEC numbers */
+} HgUsed;
+
+/* Adds what an expression, or a list of them, uses.  What subplans use inside is not found. */
+extern void hg_used_add(HgUsed *used, Node *expression);
+
+/* The rows that are returned next; hg_join_emit.c sets them. */
 typedef struct HgJoinOutput
 {
 	HgBatch *batch;	   /* columns by their indexes in the scan slot */
@@ -47,9 +57,6 @@ hg_join_output_skip(HgJoinOutput *output, int rows)
 {
 	output->next += rows;
 }
-
-/* Fills the batch with rows out of empty_left.  Returns false if there are none. */
-extern bool hg_join_fill_empty(HgJoinOutput *output);
 
 /* Returns the number of all empty rows that are left, and removes them. */
 extern uint64 hg_join_take_empty(HgJoinOutput *output);

@@ -13,8 +13,16 @@
 #include "nodes/execnodes.h"
 
 #include "backend/matcher/hg_matcher_spec.h"
+#include "batch/hg_batch.h"
 #include "batch/hg_row_bits.h"
-#include "executor/join/hg_join_recheck.h"
+
+/*
+ * Compares the bytes of key values, without calling the operator; opaque.  If keys are hashes, each
+ * match is rechecked.  The values of most matches are equal, and most equal values have the same
+ * bytes.  For types whose values are equal if their bytes are, the built-in operator is called only
+ * for the other matches.
+ */
+typedef struct HgJoinRecheck HgJoinRecheck;
 
 /* The rules of a join; constant from the node's start to its end. */
 typedef struct HgJoinRules
@@ -78,5 +86,18 @@ hg_join_is_empty_without(const HgJoinRules *rules, HgSide side)
 
 /* Returns the name of a join type in EXPLAIN and the statistics. */
 extern const char *hg_join_type_name(JoinType join_type);
+
+/*
+ * Prepares the comparison for a qual, a list of clauses over the columns of a batch of joined rows
+ * (varattno 1 is the first column), in CurrentMemoryContext.  Returns NULL if equal bytes do not
+ * imply that the qual is true.
+ */
+extern HgJoinRecheck *hg_join_recheck_create(List *qual);
+
+/*
+ * Sets same[i] if the bytes of row i show that the qual is true.  False decides nothing; rows with
+ * a NULL get false.
+ */
+extern void hg_join_recheck_rows(const HgJoinRecheck *recheck, const HgBatch *batch, bool *same);
 
 #endif /* HG_JOIN_RULES_H */

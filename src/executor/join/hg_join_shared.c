@@ -86,7 +86,7 @@ hg_join_device_may_share(const HgJoinRules *rules)
 	return !rules->single_inner && !(rules->single_match && rules->join_qual != NULL);
 }
 
-/* Resets the shared memory for an execution. */
+/* Initializes the shared memory for an execution, before its workers start. */
 static void
 hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 {
@@ -101,16 +101,16 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 		hg_device_participants_init_upload(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
-	pg_atomic_write_u64(&shared->counted, 0);
-	pg_atomic_write_u32(&shared->hashes, 0);
-	pg_atomic_write_u32(&shared->spill_bits, 0);
-	pg_atomic_write_u32(&shared->next_partition, 0);
-	pg_atomic_write_u32(&shared->next_part, 0);
-	pg_atomic_write_u32(&shared->ended, 0);
-	pg_atomic_write_u32(&shared->reader_found, 0);
+	pg_atomic_init_u64(&shared->counted, 0);
+	pg_atomic_init_u32(&shared->hashes, 0);
+	pg_atomic_init_u32(&shared->spill_bits, 0);
+	pg_atomic_init_u32(&shared->next_partition, 0);
+	pg_atomic_init_u32(&shared->next_part, 0);
+	pg_atomic_init_u32(&shared->ended, 0);
+	pg_atomic_init_u32(&shared->reader_found, 0);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
-			pg_atomic_write_u64(&shared->spills[side].rows[partition], 0);
+			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 }
 
 /* Adds the records of the workers, which have ended, to those of earlier ones. */
@@ -156,13 +156,6 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 		return;
 	memset(shared, 0, hg_join_shared_size(pcxt->nworkers + 1));
 	shared->nprocesses = pcxt->nworkers + 1;
-	pg_atomic_init_u64(&shared->counted, 0);
-	pg_atomic_init_u32(&shared->hashes, 0);
-	pg_atomic_init_u32(&shared->spill_bits, 0);
-	pg_atomic_init_u32(&shared->next_partition, 0);
-	pg_atomic_init_u32(&shared->next_part, 0);
-	pg_atomic_init_u32(&shared->ended, 0);
-	pg_atomic_init_u32(&shared->reader_found, 0);
 	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -170,8 +163,6 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 
 		hg_shared_columns_init(&shared->columns[side]);
 		shared->may_use_cache[side] = source->may_share != NULL && source->may_share(source);
-		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
-			pg_atomic_init_u64(&shared->spills[side].rows[partition], 0);
 	}
 	hg_join_cover_parallel(state, shared);
 	hg_join_pages_expect(state, &shared->pages, shared->nprocesses);

@@ -25,6 +25,7 @@
 #include "batch/hg_shared_covered.h"
 #include "batch/hg_spill.h"
 #include "executor/join/hg_join_pages.h"
+#include "executor/join/hg_join_progress.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -87,5 +88,11 @@ extern void hg_join_shutdown(CustomScanState *node);
 
 /* Releases the shared memory, if it still exists, when the node ends. */
 extern void hg_join_end_shared(HgJoinState *state);
+
+/*
+ * Does the work of READ_INNER and READ_OUTER with the others; returns the next phase.  In
+ * hg_join_parallel.c.
+ */
+extern HgJoinPhase hg_join_parallel_read(HgJoinState *state);
 
 #endif /* HG_JOIN_SHARED_H */

@@ -13,7 +13,7 @@
  *
  * Delta rows of the fact relation go through the joins of the tree as if there were no other fact
  * rows.  So do its stale probes, which may match changed rows of other tables
- * (hg_join_star_stale.c).
+ * (hg_join_star_graphs.c).
  *
  * A table that is looked up must have at most one row for each value, which is not known for
  * certain here.  If a device finds several, it says so, and the fact relation's graph remembers
@@ -33,12 +33,8 @@
 
 #include "backend/matcher/hg_match_replica.h"
 #include "batch/hg_input_select.h"
-#include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_cover_cost.h"
-#include "executor/join/hg_join_star.h"
-#include "executor/join/hg_join_star_columns.h"
-#include "executor/join/hg_join_star_state.h"
-#include "executor/join/hg_join_star_stale.h"
+#include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -328,11 +324,11 @@ hg_star_note(HgJoinState *state, const HgReduction *requested, const HgStarAnswe
 }
 
 /*
- * Asks a device for groups, or for the number of rows if wanted is NULL.  Charges the memory used
- * here, except groups, which their consumer charges.
+ * Asks a device for groups, or for the number of rows if requested is NULL.  Charges the memory
+ * used here, except groups, which their consumer charges.
  */
 static bool
-hg_star_answers(HgJoinState *state, const HgReduction *requested, HgCharge *charge)
+hg_star_answers(HgJoinState *state, const HgReduction *requested, HgCharge *charge, uint64 *rows)
 {
 	HgJoinStar *star = state->star;
 	HgMatcherSpec spec = {0};
@@ -369,13 +365,12 @@ hg_star_answers(HgJoinState *state, const HgReduction *requested, HgCharge *char
 	state->multiway.tables = star->tree.njoins + 1;
 	if (requested != NULL)
 		hg_join_hand_up(state->reduction, &star->reduction.spec, &star->codes, &answer.groups);
-	else
-		state->output.empty_left = answer.pairs;
+	*rows = requested == NULL ? answer.pairs : 0;
 	return true;
 }
 
 bool
-hg_join_ask_star(HgJoinState *state)
+hg_join_ask_star(HgJoinState *state, uint64 *rows)
 {
 	HgCharge charge = {.budget = &state->memory.budget};
 	const HgReduction *requested = NULL;
@@ -395,7 +390,7 @@ hg_join_ask_star(HgJoinState *state)
 		return false;
 	context = AllocSetContextCreate(state->memory.context, "HashGraph star", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	if (hg_star_answers(state, requested, &charge))
+	if (hg_star_answers(state, requested, &charge, rows))
 		star->answered = true;
 	MemoryContextSwitchTo(old);
 	if (star->answered)
@@ -415,15 +410,7 @@ hg_join_forget_star(HgJoinState *state)
 	if (star == NULL || !star->answered)
 		return;
 	for (int j = 0; j < star->tree.njoins; j++)
-	{
-		HgJoinState *join = star->tree.joins[j];
-
-		hg_join_end_stream(join);
-		hg_join_retire_matcher(join);
-		hg_join_drop_spilled(join);
-		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_input_select_all(join->inputs[side]);
-	}
+		hg_join_reset(star->tree.joins[j]);
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];

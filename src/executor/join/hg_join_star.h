@@ -31,11 +31,11 @@ typedef struct HgJoinStar HgJoinStar;
 /*
  * Asks a device, at the start of an execution, to join the covered rows of all tables below the
  * join.  If it returns true, the covered rows of the fact relation, except stale probes, are
- * joined: they were handed up in groups, or are counted as empty rows of the output.  The joins
- * then return only rows for delta rows of the fact relation and stale probes.  If it returns
- * false, the joins return all rows.
+ * joined: they were handed up in groups, or *rows is their number.  The joins then return only
+ * rows for delta rows of the fact relation and stale probes.  If it returns false, the joins return
+ * all rows.
  */
-extern bool hg_join_ask_star(HgJoinState *state);
+extern bool hg_join_ask_star(HgJoinState *state, uint64 *rows);
 
 /* Resets all joins of the tree before a rescan, if a device has answered. */
 extern void hg_join_forget_star(HgJoinState *state);

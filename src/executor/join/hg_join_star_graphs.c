@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_graphs.c
- *	  The role of each table of a multi-way join in a device's job, and the graphs that it uses.
+ *	  The role of each table of a star in a device's job: graphs, filters and stale probes.
  *
  * The fact relation and a table that it is joined with are the sides of the job.  From there on,
  * each table is looked up by one that is there already.  The edge between the two says by which
@@ -34,8 +34,9 @@
 #include "hg_compat.h"
 
 #include "common/hashfn.h"
+#include "executor/executor.h"
 
-#include "executor/join/hg_join_replica_partitions.h"
+#include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 
@@ -477,4 +478,157 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 	if (graphs->complete)
 		found = hash_combine64(found, tree->tables[graphs->fact].input->covered->rows);
 	return Max(found, 1);
+}
+
+/* ---------------------------------------------------------------------
+ * Filters
+ * ---------------------------------------------------------------------
+ */
+
+void
+hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
+{
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgReplicaCovered *replica = &graphs->replica[side];
+
+		memset(&replica->filters, 0, sizeof(replica->filters));
+		/* row ordinals of a partition are not those of the graph */
+		if (graphs->partitioned)
+			continue;
+		for (uint32 lookup = 0; lookup <= replica->nlookups; lookup++)
+			for (int t = 0; t <= tree->njoins; t++)
+			{
+				HgStarTable *table = &graphs->tables[t];
+				uint32 stride;
+
+				if (table->side != (HgSide) side || table->lookup != lookup)
+					continue;
+				(void) hg_join_add_filter(replica, lookup, tree->tables[t].input, table->graph,
+										  &graphs->at);
+				stride = hg_row_filter_stride(&replica->filters, lookup);
+				if (stride > 0)
+					table->stride = stride;
+			}
+	}
+}
+
+void
+hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
+{
+	for (int t = 0; t <= tree->njoins; t++)
+	{
+		const HgStarTable *table = &graphs->tables[t];
+
+		if (hg_row_filter_find(&graphs->replica[table->side].filters, table->lookup) == NULL)
+			hg_input_apply_pending(tree->tables[t].input);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Stale probes
+ *
+ * A table that is looked up may have delta rows, because blocks have changed.  A device knows
+ * covered rows only, so it would find nothing for a fact row that matches a delta row.  So the few
+ * delta rows of each table are read first.  The values by which they are found are stale, and so
+ * are the values of covered rows of a table that find such rows in turn.  Fact rows with a stale
+ * value are the stale probes: the joins of the tree join them, as if they were delta rows.  A
+ * device is asked about all other fact rows, which match covered rows only.
+ *
+ * A changed or deleted row needs no more than that, because its old version is not covered.  Delta
+ * rows with a NULL key in their own join are included, because other tables may still find them if
+ * an outer join returns them.
+ * ---------------------------------------------------------------------
+ */
+
+/* Limits of stale rows: this number, or this part of a table's covered rows if that is more. */
+#define HG_STALE_PROBES_ROWS 1024
+#define HG_STALE_PROBES_PART 64
+
+/* Returns the maximal number of stale rows of a table. */
+static uint64
+hg_stale_limit(const HgInput *input)
+{
+	return Max(input->covered->rows / HG_STALE_PROBES_PART, HG_STALE_PROBES_ROWS);
+}
+
+/* Adds the values of a column of rows that were read, rows with a NULL key included. */
+static void
+hg_stale_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
+{
+	const int16 length =
+		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
+
+	for (int i = 0; i < rows->nkeys + rows->nnull; i++)
+	{
+		const int row = i >= rows->nkeys	  ? rows->null_rows[i - rows->nkeys]
+						: rows->which != NULL ? rows->which[i]
+											  : i;
+		const Datum value = rows->batch->values[column][row];
+
+		if (hg_batch_is_null(rows->batch, column, row))
+			continue;
+		hg_integers_add(values, length == sizeof(int16)	  ? DatumGetInt16(value)
+								: length == sizeof(int32) ? DatumGetInt32(value)
+														  : DatumGetInt64(value));
+	}
+}
+
+/*
+ * Reads a table's delta rows and adds the values by which they are found.  The table starts again
+ * afterwards, as if no row had been read.  Returns false if there are too many.
+ */
+static bool
+hg_stale_read(HgInput *input, int column, HgIntegers *values)
+{
+	const HgInput before = *input;
+	const uint64 most = hg_stale_limit(input);
+	HgInputRows rows;
+	HgSpillKeys keys;
+
+	while (values->count <= most && hg_input_read(input, &rows, &keys))
+		hg_stale_add_rows(input, &rows, column, values);
+	hg_input_rescan(input);
+	input->rows_read = before.rows_read;
+	input->null_keys = before.null_keys;
+	input->refused = before.refused;
+	return values->count <= most;
+}
+
+/* Adds the covered rows of a table that find stale values of other tables. */
+static bool
+hg_stale_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
+			  const HgIntegers stale_values[HG_TREE_TABLES], HgIntegers *rows)
+{
+	const HgInput *input = tree->tables[t].input;
+
+	for (int other = 0; other <= tree->njoins; other++)
+		if (graphs->tables[other].from == t &&
+			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &stale_values[other],
+								  hg_stale_limit(input), rows))
+			return false;
+	return true;
+}
+
+bool
+hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs, HgIntegers *rows)
+{
+	HgIntegers stale_values[HG_TREE_TABLES];
+
+	/* from the tables that look nothing up towards the fact relation, which is first in order */
+	for (int n = tree->njoins; n > 0; n--)
+	{
+		const int t = graphs->order[n];
+		const int column = graphs->tables[t].column;
+		HgInput *input = tree->tables[t].input;
+		HgIntegers found;
+
+		hg_integers_init(&stale_values[t]);
+		hg_integers_init(&found);
+		if ((!input->covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
+			!hg_stale_find(tree, graphs, t, stale_values, &found))
+			return false;
+		hg_covered_add_values(input->covered, &found, column, &stale_values[t]);
+	}
+	return hg_stale_find(tree, graphs, graphs->fact, stale_values, rows);
 }

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_star_graphs.h
- *	  The role of each table of a multi-way join in a device's job, and the graphs that it uses.
+ *	  A star: its tree of joins, and the graphs and columns of its tables in a device's job.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -11,8 +11,64 @@
 #define HG_JOIN_STAR_GRAPHS_H
 
 #include "backend/matcher/hg_matcher_spec.h"
-#include "batch/hg_covered.h"
-#include "executor/join/hg_join_tree.h"
+#include "batch/hg_covered_rows.h"
+#include "batch/hg_graph_key.h"
+#include "batch/hg_input.h"
+#include "executor/join/hg_join_reduce.h"
+#include "executor/join/hg_join_star.h"
+
+/* ---------------------------------------------------------------------
+ * The tree
+ * ---------------------------------------------------------------------
+ */
+
+/* Joins of a tree: a device can do one of them as a job, and the others as lookups. */
+#define HG_TREE_JOINS (HG_MAX_LOOKUPS + 1)
+#define HG_TREE_TABLES (HG_TREE_JOINS + 1)
+
+/* A table: the input of a side of one of the joins. */
+typedef struct HgTreeTable
+{
+	HgJoinState *join;
+	HgSide side;
+	HgInput *input;
+	bool optional; /* the other side's rows without a match here are returned too */
+} HgTreeTable;
+
+/* A column of a table, as its index in the input's batches. */
+typedef struct HgTreeColumn
+{
+	int table;
+	int column;
+} HgTreeColumn;
+
+/* Two columns that must be equal, and how each is encoded in the words of a key of it alone. */
+typedef struct HgTreeEdge
+{
+	HgTreeColumn ends[2];
+	HgGraphPart parts[2];
+} HgTreeEdge;
+
+/* njoins joins, the topmost first, and njoins + 1 tables. */
+typedef struct HgJoinTree
+{
+	int njoins;
+	HgJoinState *joins[HG_TREE_JOINS];
+	HgTreeTable tables[HG_TREE_TABLES];
+	HgTreeEdge edges[HG_TREE_JOINS];
+} HgJoinTree;
+
+/*
+ * Finds the tables below a join.  Returns false unless all joins compare integers, return their
+ * matches without further quals, run in this process alone, and are inner joins, or outer joins
+ * whose optional side is a table.
+ */
+extern bool hg_join_tree_init(HgJoinTree *tree, HgJoinState *top);
+
+/* ---------------------------------------------------------------------
+ * Graphs
+ * ---------------------------------------------------------------------
+ */
 
 typedef struct HgStarTable
 {
@@ -87,5 +143,60 @@ extern void hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs,
  * match, of the number of covered fact rows.
  */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
+
+/*
+ * hg_star_add_filters() adds filters for the pending predicates of all tables, restricts the
+ * graphs' devices to those that can apply them, and sets the tables' strides.
+ * hg_star_apply_others() applies the predicates of tables without a filter, once a device is known
+ * to have everything else.
+ */
+extern void hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
+extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
+
+/*
+ * Adds the stale probes to rows, in CurrentMemoryContext: the covered fact rows that may match
+ * delta rows of other tables, directly or through rows of a third table.  A row can be added
+ * twice.  Reads the tables' delta rows and starts the tables again.  Returns false if there are
+ * too many.
+ */
+extern bool hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs,
+							   HgIntegers *rows);
+
+/* ---------------------------------------------------------------------
+ * Columns
+ * ---------------------------------------------------------------------
+ */
+
+/* The state of the topmost join of a tree. */
+struct HgJoinStar
+{
+	HgJoinTree tree;
+	bool possible; /* the joins form a tree that a device can join at once */
+	bool answered; /* the device has answered in this execution */
+
+	/* valid while the device is asked */
+	HgStarGraphs graphs;
+	HgFlatSide covered[2];
+	HgIntegers stale_probes; /* covered fact rows that the device is not asked about */
+	uint64 asked;			 /* number of fact rows that it is asked about */
+	HgReduction reduction;
+	HgJoinCodes codes;
+	HgTreeColumn columns[2][HG_MAX_COLUMNS]; /* columns of the reduction */
+};
+
+/* Returns the table column behind a column of the reduction that is not computed. */
+extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
+
+/* Returns the expression that computes a column of the reduction; -1: it is a replica. */
+extern int hg_star_expression(const HgJoinState *state, const HgReduceColumn *column);
+
+/* Finds the tables whose columns are operands of computed columns, for hg_star_find_graphs(). */
+extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested);
+
+/*
+ * Finds all columns of the wanted reduction, as columns of the job.  Returns false if the devices
+ * lack some of them; all missing ones are requested.
+ */
+extern bool hg_star_find_columns(HgJoinState *state, const HgReduction *requested);
 
 #endif /* HG_JOIN_STAR_GRAPHS_H */

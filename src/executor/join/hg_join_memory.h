@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_spill.h
- *	  The join node's partitions on disk.
+ * hg_join_memory.h
+ *	  The memory that a join may use, the sizes expected, and its partitions on disk.
  *
  * The spill sets of both sides are partitioned alike and joined partition by partition.  A
  * partition that is still too large is partitioned again; its sets are joined before the remaining
@@ -11,13 +11,71 @@
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_JOIN_SPILL_H
-#define HG_JOIN_SPILL_H
+#ifndef HG_JOIN_MEMORY_H
+#define HG_JOIN_MEMORY_H
 
 #include "port/atomics.h"
 
+#include "backend/hg_budget.h"
+#include "batch/hg_input.h"
 #include "batch/hg_spill.h"
 #include "executor/join/hg_join_rules.h"
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/* The join's memory: the inputs, each with its own part of the budget, and the rest. */
+typedef struct HgJoinMemory
+{
+	MemoryContext context; /* inputs, spill sets, filter, bits and upload live in it */
+	HgBudget budget;	   /* work memory */
+	HgBudget files;		   /* its part for filter, bits and buffers of files */
+} HgJoinMemory;
+
+/* Initializes budgets of limit bytes, and creates the context below CurrentMemoryContext. */
+extern void hg_join_memory_init(HgJoinMemory *memory, uint64 limit);
+
+/* Returns the bytes that both inputs may take together. */
+extern uint64 hg_join_limit(const HgJoinMemory *memory);
+
+/* Returns log2 of the number of partitions for expected bytes of inner rows. */
+extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
+
+/*
+ * Returns the rows of a side that the plan expects in each process.  If one process reads the side
+ * for all, they are divided among the processes.
+ */
+extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
+
+/* Returns the bytes of both sides' rows that the plan expects in all processes. */
+extern double hg_join_planned_bytes(const HgJoinState *state);
+
+/*
+ * Returns the expected bytes of the inner side: the larger of twice the bytes in memory, and the
+ * planned rows without `covered` rows times the planned bytes of a row.
+ */
+extern double hg_join_expected_bytes(const HgInput *inner, double covered);
+
+/*
+ * Returns how many inner rows one process can hold: half of hg_join_limit(), divided by the
+ * planned bytes of a row.  Returns PG_UINT64_MAX if the child has no more inner rows and none are
+ * on disk.
+ */
+extern double hg_join_inner_room(const HgJoinState *state);
+
+/* A filter may take 1 / HG_FILTER_SHARE of the memory of both inputs. */
+#define HG_FILTER_SHARE 8
+
+/*
+ * Returns true if filtering outer rows without a match while they are read may pay.  If the inner
+ * side is small beside the outer one, the filter is cheap and itself finds out whether it pays;
+ * otherwise the planner's estimate decides.
+ */
+extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
+
+/* ---------------------------------------------------------------------
+ * Partitions
+ * ---------------------------------------------------------------------
+ */
 
 /* Spill sets of both sides with the same partitioning. */
 typedef struct HgPartitions
@@ -80,4 +138,4 @@ extern void hg_join_spill_drop_current(HgPartitions *partitions);
 /* Deletes all sets. */
 extern void hg_join_spill_drop(HgJoinSpill *spill);
 
-#endif /* HG_JOIN_SPILL_H */
+#endif /* HG_JOIN_MEMORY_H */
