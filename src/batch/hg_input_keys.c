@@ -226,3 +226,15 @@ hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encode
 	return hg_key_encode(keys->encoder, keys->side, keys->values, keys->columns, first, row - first,
 						 encoded->words, encoded->null_keys, keys->temporary);
 }
+
+void
+hg_input_rows_sort(HgInputRows *rows, const bool *null_keys, int first, int end)
+{
+	rows->nkeys = rows->nnull = 0;
+	rows->which = rows->key_rows;
+	for (int i = first; i < end; i++)
+		if (null_keys[i])
+			rows->null_rows[rows->nnull++] = i;
+		else
+			rows->key_rows[rows->nkeys++] = i;
+}

@@ -131,12 +131,16 @@ hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool parallel
 	const PlanState *plan = &table->node->ss.ps;
 	HgPageSpec *spec = &page_source->spec;
 	AttrNumber key = table->attnos[wanted[0]];
+	HgScanBlocks blocks = {0};
 
 	memset(page_source, 0, sizeof(*page_source));
 #ifdef WORDS_BIGENDIAN
 	return false;
 #endif
 	if (!hg_page_source_is_possible(table, parallel))
+		return false;
+	hg_scan_table_expect(table, &blocks);
+	if (blocks.resident > 0)
 		return false;
 	for (int i = 0; i < nwanted; i++)
 		if (!hg_page_source_supports(desc, table->attnos[wanted[i]]))
@@ -257,7 +261,7 @@ hg_page_source_count(HgPageSource *page_source)
 {
 	hg_heap_count_rows(page_source->table->node->ss.ss_currentRelation,
 					   (int64) page_source->uploaded_rows);
-	page_source->table->source->blocks.heap += page_source->pages;
+	page_source->table->source->tables->blocks.heap += page_source->pages;
 }
 
 void

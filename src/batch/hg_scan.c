@@ -21,9 +21,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_page_source.h"
 #include "batch/hg_scan.h"
-#include "batch/hg_scan_cover.h"
 #include "batch/hg_scan_pages.h"
 
 /* The first block of copied by-reference values. */
@@ -49,9 +47,8 @@ typedef struct HgSlots
 typedef struct HgReader
 {
 	PlanState *plan;
-	HgScanTable *table; /* the table, if read by pages; or NULL */
-	HgPages *pages;		/* reader by pages, or NULL */
-	HgSlots *slots;		/* reader by slots, or NULL */
+	HgPages *pages; /* reader by pages, or NULL */
+	HgSlots *slots; /* reader by slots, or NULL */
 	bool at_end;
 } HgReader;
 
@@ -197,17 +194,19 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
  * ---------------------------------------------------------------------
  */
 
-/* Reads a plan by pages if possible. */
-static void
+/* Reads a plan by pages if possible.  Returns its table then, and else NULL. */
+static HgScanTable *
 hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
-			   HgBatchSource *source)
+			   const HgBatchSource *source)
 {
+	HgScanTable *table = hg_scan_table_create(plan, nattnos, attnos, source);
+
 	reader->plan = plan;
-	reader->table = hg_scan_table_create(plan, nattnos, attnos, source);
-	if (reader->table != NULL)
-		reader->pages = hg_pages_create(reader->table);
+	if (table != NULL)
+		reader->pages = hg_pages_create(table);
 	else
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
+	return table;
 }
 
 /* Rescans a plan with changed parameters. */
@@ -336,140 +335,36 @@ hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
 	return found;
 }
 
-static bool
-hg_scan_may_share(const HgBatchSource *source)
-{
-	const HgScan *scan = (const HgScan *) source;
-
-	for (int i = 0; i < scan->nreaders; i++)
-		if (scan->readers[i].table != NULL && hg_scan_table_is_new(scan->readers[i].table))
-			return false;
-	return true;
-}
-
-static HgScanBlocks
-hg_scan_expect(const HgBatchSource *source)
-{
-	const HgScan *scan = (const HgScan *) source;
-	HgScanBlocks blocks = {0};
-
-	for (int i = 0; i < scan->nreaders; i++)
-		if (scan->readers[i].table != NULL)
-			hg_scan_table_expect(scan->readers[i].table, &blocks);
-	return blocks;
-}
-
-static const char *
-hg_scan_why_not(const HgBatchSource *source)
-{
-	const HgScan *scan = (const HgScan *) source;
-	const char *why_not = NULL;
-
-	for (int i = 0; i < scan->nreaders && why_not == NULL; i++)
-		if (scan->readers[i].table != NULL)
-			why_not = hg_scan_table_why_not(scan->readers[i].table);
-	return why_not;
-}
-
-/*
- * Returns the table whose rows may be covered, or NULL.  An Append has none, because all of its
- * tables would have to be coverable.
- */
-static HgScanTable *
-hg_scan_coverable(const HgScan *scan)
-{
-	return scan->append == NULL && scan->plan->chgParam == NULL ? scan->readers[0].table : NULL;
-}
-
-static HgCovered *
-hg_scan_cover(HgBatchSource *source, bool pending, HgSharedCovered *shared, dsa_area *area)
-{
-	HgScan *scan = (HgScan *) source;
-	HgScanTable *table = hg_scan_coverable(scan);
-
-	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, pending, shared, area)
-										  : NULL;
-}
-
-static HgCovered *
-hg_scan_attach_covered(HgBatchSource *source, const HgSharedCovered *shared,
-					   const HgSharedPins *pins, dsa_area *area)
-{
-	HgScan *scan = (HgScan *) source;
-	HgScanTable *table = hg_scan_coverable(scan);
-
-	return table != NULL && !scan->at_end ? hg_scan_table_attach_covered(table, shared, pins, area)
-										  : NULL;
-}
-
+/* Creates the readers of plans, and sets the source's tables. */
 static void
-hg_scan_uncover(HgBatchSource *source)
+hg_scan_init_readers(HgScan *scan, int nplans, PlanState **plans, int nattnos, const int *attnos)
 {
-	hg_scan_table_uncover(((HgScan *) source)->readers[0].table);
-}
+	HgScanTables *tables = palloc0(sizeof(HgScanTables));
 
-static HgGraphExtent
-hg_scan_may_cover(const HgBatchSource *source)
-{
-	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
+	tables->may_use_cache = !IsParallelWorker();
+	scan->nreaders = nplans;
+	scan->readers = palloc0(Max(nplans, 1) * sizeof(HgReader));
+	for (int i = 0; i < nplans; i++)
+	{
+		HgScanTable *table =
+			hg_reader_init(&scan->readers[i], plans[i], nattnos, attnos, &scan->source);
 
-	return table != NULL ? hg_scan_table_may_cover(table) : (HgGraphExtent){0};
-}
-
-static HgPinnedGraph *
-hg_scan_pin_graph(const HgBatchSource *source, int ncolumns, const int *columns,
-				  AttrNumber *numbers)
-{
-	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
-
-	return table != NULL ? hg_scan_table_pin_graph(table, ncolumns, columns, numbers) : NULL;
-}
-
-static bool
-hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
-{
-	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
-
-	return table != NULL && hg_scan_table_graph_order(table, n, order);
-}
-
-static bool
-hg_scan_init_page_source(HgBatchSource *source, bool parallel, int nwanted, const int *wanted,
-						 HgPageSource *page_source)
-{
-	const HgScan *scan = (const HgScan *) source;
-	HgScanTable *table = hg_scan_coverable(scan);
-	HgScanBlocks blocks = {0};
-
-	if (table == NULL || scan->at_end)
-		return false;
-	hg_scan_table_expect(table, &blocks);
-	return blocks.resident == 0 &&
-		   hg_page_source_init(page_source, table, parallel, nwanted, wanted);
+		if (table != NULL)
+			tables->list = lappend(tables->list, table);
+	}
+	scan->source.tables = tables->list != NIL ? tables : NULL;
 }
 
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
 	HgScan *scan = palloc0(sizeof(HgScan));
-	bool by_pages = false;
 
 	scan->source.next = hg_scan_next;
 	scan->source.next_run = hg_scan_next_run;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
 	scan->source.max_rows = HG_BATCH_ROWS;
-	scan->source.expect = hg_scan_expect;
-	scan->source.why_not = hg_scan_why_not;
-	scan->source.may_share = hg_scan_may_share;
-	scan->source.cover = hg_scan_cover;
-	scan->source.attach_covered = hg_scan_attach_covered;
-	scan->source.uncover = hg_scan_uncover;
-	scan->source.may_cover = hg_scan_may_cover;
-	scan->source.pin_graph = hg_scan_pin_graph;
-	scan->source.graph_order = hg_scan_graph_order;
-	scan->source.init_page_source = hg_scan_init_page_source;
-	scan->source.may_use_cache = !IsParallelWorker();
 	scan->plan = plan;
 
 	/* ExecAppend() waits for asynchronous subplans */
@@ -477,22 +372,15 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	{
 		AppendState *append = (AppendState *) plan;
 
-		scan->nreaders = append->as_nplans;
-		scan->readers = palloc0(Max(scan->nreaders, 1) * sizeof(HgReader));
-		for (int i = 0; i < scan->nreaders; i++)
-		{
-			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos,
-						   &scan->source);
-			by_pages |= scan->readers[i].pages != NULL;
-		}
-		if (by_pages)
+		hg_scan_init_readers(scan, append->as_nplans, append->appendplans, nattnos, attnos);
+		if (scan->source.tables != NULL)
 		{
 			scan->append = append;
 			return &scan->source;
 		}
 	}
-	scan->nreaders = 1;
-	scan->readers = palloc0(sizeof(HgReader));
-	hg_reader_init(&scan->readers[0], plan, nattnos, attnos, &scan->source);
+	hg_scan_init_readers(scan, 1, &plan, nattnos, attnos);
+	if (scan->source.tables != NULL)
+		scan->source.tables->only = linitial(scan->source.tables->list);
 	return &scan->source;
 }

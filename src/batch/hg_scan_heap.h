@@ -25,7 +25,7 @@ extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const 
  * Counts the source's blocks.  Returns false at the end.
  */
 extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch,
-							  HgBatchSource *source);
+							  const HgBatchSource *source);
 
 /*
  * Appends rows of a block that is not valid, from row run->taken on; the block must fit.  Returns

@@ -54,7 +54,8 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 		CHECK_FOR_INTERRUPTS();
 		if (batch->nrows == 0)
 			room = source->max_bytes > 0 ? source->max_bytes : SIZE_MAX;
-		if (!hg_resident_scan_next(table->resident, scan, &run, &table->source->blocks.resident))
+		if (!hg_resident_scan_next(table->resident, scan, &run,
+								   &table->source->tables->blocks.resident))
 		{
 			/* by-reference values need the page until the next call */
 			if (hg_scan_heap_holds(pages->heap, batch))
@@ -85,7 +86,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 			int taken =
 				hg_scan_heap_add_block(pages->heap, scan, &run, batch, source->max_bytes, &all);
 
-			table->source->blocks.heap += run.taken == 0;
+			table->source->tables->blocks.heap += run.taken == 0;
 			hg_resident_scan_skip_block(table->resident, taken, all);
 			/* a page with by-reference values is a batch of its own */
 			if (hg_scan_heap_holds(pages->heap, batch))
@@ -144,7 +145,8 @@ hg_pages_read_run(HgPages *pages, int max_rows, HgRun *run)
 	HgResidentRun rows;
 
 	if (table->resident == NULL ||
-		!hg_resident_scan_next(table->resident, scan, &rows, &table->source->blocks.resident) ||
+		!hg_resident_scan_next(table->resident, scan, &rows,
+							   &table->source->tables->blocks.resident) ||
 		rows.nrows == 0 || !hg_scan_runs_values(table->runs, &rows, run->values))
 		return false;
 	run->nrows = Min(rows.nrows, max_rows);

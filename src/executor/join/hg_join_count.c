@@ -38,7 +38,7 @@ hg_join_counts_unmatched(const HgJoinState *state)
 	{
 		const HgInput *input = state->inputs[side];
 
-		if (input->covered == NULL || !input->at_end || hg_input_rows(input) > 0)
+		if (input->child.covered == NULL || !input->at_end || hg_held_count(&input->held) > 0)
 			return false;
 	}
 	return true;
@@ -76,7 +76,7 @@ hg_join_count(HgJoinState *state)
 		if (rules->preserved[side] || wanted[side])
 			matched[side] = hg_join_count_matched(state, (HgSide) side);
 		if (rules->preserved[side])
-			rows += state->inputs[side]->covered->rows - matched[side];
+			rows += state->inputs[side]->child.covered->rows - matched[side];
 		if (wanted[side])
 			rows += matched[side];
 	}

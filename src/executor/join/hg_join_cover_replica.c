@@ -15,7 +15,6 @@
 
 #include "utils/memutils.h"
 
-#include "batch/hg_input_graph.h"
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_replica_columns.h"
 #include "executor/join/hg_join_replica_partitions.h"
@@ -26,7 +25,7 @@
 static HgPinnedGraph *
 hg_join_covered_graph(const HgJoinState *state, HgSide side)
 {
-	return state->inputs[side]->covered->graph;
+	return state->inputs[side]->child.covered->graph;
 }
 
 /* Returns the devices that have all columns of both sides which a reduction needs. */
@@ -107,7 +106,7 @@ hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **
 	for (uint32 c = 0; c < ncolumns; c++)
 		if (hg_join_reduction_expression(reduction, side, c) < 0)
 			column_indexes[n++] = hg_join_reduction_column(reduction, side, c);
-	*graph = hg_input_pin_graph(state->inputs[side], n, column_indexes, numbers);
+	*graph = hg_child_pin_graph(&state->inputs[side]->child, n, column_indexes, numbers);
 	for (int i = 0; i < n && *graph != NULL; i++)
 		all &= hg_resident_graph_has_column(*graph, numbers[i]);
 	return all && *graph != NULL;
@@ -160,7 +159,7 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 
 		at[side].whole =
 			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
-		replica->first_ordinals = state->inputs[side]->covered->first_ordinals;
+		replica->first_ordinals = state->inputs[side]->child.covered->first_ordinals;
 		replica->partitions = NULL;
 		hg_join_clear_filters(replica);
 	}
@@ -194,12 +193,13 @@ hg_join_report_missing(const HgJoinState *state)
 	if (missing_on == 0)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->covered != NULL)
+		if (state->inputs[side]->child.covered != NULL)
 			hg_resident_graph_set_missing(hg_join_covered_graph(state, (HgSide) side),
 										  state->cover.replica[side].partitions != NULL, missing_on,
 										  &missing);
 	/* loading one replica may have evicted the other */
-	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
+	if (state->inputs[HG_OUTER]->child.covered != NULL &&
+		state->inputs[HG_INNER]->child.covered != NULL)
 		hg_join_report_demand(state);
 }
 

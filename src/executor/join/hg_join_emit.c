@@ -81,7 +81,7 @@ hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
 	const HgJoinMatched *matched = &state->matched[side];
 
 	return !matched->tracked ||
-		   hg_row_bits_set(matched->bits, hg_input_ordinal(state->inputs[side], row)) ||
+		   hg_row_bits_set(matched->bits, hg_child_ordinal(&state->inputs[side]->child, row)) ||
 		   !matched->once;
 }
 
@@ -253,10 +253,10 @@ hg_join_fill_matches(HgJoinState *state)
 static void
 hg_join_extend(const HgInput *input, HgBatch *out)
 {
-	for (int c = 0; c < input->ncolumns; c++)
+	for (int c = 0; c < input->held.ncolumns; c++)
 	{
-		out->has_nulls[input->to[c]] = true;
-		memset(out->nulls[input->to[c]], true, out->nrows * sizeof(bool));
+		out->has_nulls[input->held.to[c]] = true;
+		memset(out->nulls[input->held.to[c]], true, out->nrows * sizeof(bool));
 	}
 }
 
@@ -297,7 +297,7 @@ hg_join_fill_extended(HgJoinEmission *emission, const HgInput *input, const HgIn
 		emission->next_range = 0;
 		return false;
 	}
-	hg_column_store_get(rows, numbers, out->nrows, out, input->to);
+	hg_column_store_get(rows, numbers, out->nrows, out, input->held.to);
 	hg_join_extend(other, out);
 	return true;
 }
@@ -312,14 +312,14 @@ hg_join_fill_covered(HgJoinEmission *emission, const HgInput *input, const HgInp
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows,
+	while ((n = hg_covered_next(input->child.covered, &emission->next_covered, rows,
 								HG_BATCH_ROWS - out->nrows)) > 0)
 		for (int i = 0; i < n; i++)
-			if (!hg_row_bits_test(without, hg_covered_ordinal(input->covered, rows[i])))
+			if (!hg_row_bits_test(without, hg_covered_ordinal(input->child.covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
 	if (out->nrows == 0)
 		return false;
-	hg_covered_get(input->covered, numbers, out->nrows, out, input->covered_to);
+	hg_covered_get(input->child.covered, numbers, out->nrows, out, input->child.cover.to);
 	hg_join_extend(other, out);
 	return true;
 }
@@ -337,9 +337,9 @@ hg_join_fill_unmatched(HgJoinState *state, HgSide side)
 							 state->matched[side].bits, state->output.batch))
 		return true;
 	return hg_join_fill_extended(
-		&state->emission, input, state->inputs[hg_other_side(side)], input->rows,
+		&state->emission, input, state->inputs[hg_other_side(side)], input->held.rows,
 		state->matched[side].bits,
-		input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0,
+		input->child.covered != NULL ? hg_covered_count_ordinals(input->child.covered, 0) : 0,
 		state->output.batch);
 }
 
@@ -349,5 +349,5 @@ hg_join_fill_null_keys(HgJoinState *state, HgSide side)
 	const HgInput *input = state->inputs[side];
 
 	return hg_join_fill_extended(&state->emission, input, state->inputs[hg_other_side(side)],
-								 input->null_rows, NULL, 0, state->output.batch);
+								 input->held.null_rows, NULL, 0, state->output.batch);
 }

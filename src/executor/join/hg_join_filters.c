@@ -21,7 +21,7 @@ void
 hg_join_apply_pending(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_apply_pending(state->inputs[side]);
+		hg_child_apply_pending(&state->inputs[side]->child);
 }
 
 /* HgMatcherSpec.apply */
@@ -51,7 +51,7 @@ hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 {
 	HgJoinState *state = arg;
 	HgInput *input = state->inputs[side];
-	HgCovered *covered = input->covered;
+	HgCovered *covered = input->child.covered;
 	const uint64 most = covered->rows / HG_APPLIED_PART;
 	HgIntegers values;
 	HgIntegers rows;
@@ -62,16 +62,16 @@ hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 	hg_integers_init(&rows);
 	if (keys->rows <= most)
 	{
-		hg_join_add_keys(keys, input->words->width, &values);
+		hg_join_add_keys(keys, input->held.words->width, &values);
 		if (hg_covered_find_rows(covered, covered->graph, &values, most, &rows))
 		{
 			covered = hg_covered_apply_rows(covered, &rows);
 			/* the result takes memory in addition to covered */
-			hg_charge_set(&input->covered_charge, covered->bytes);
+			hg_charge_set(&input->child.cover.charge, covered->bytes);
 			return &covered->side;
 		}
 	}
-	hg_input_apply_pending(input);
+	hg_child_apply_pending(&input->child);
 	return &covered->side;
 }
 
@@ -97,7 +97,7 @@ static bool
 hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
 				   const HgPinnedGraph *graph, HgDeviceSet *device_set)
 {
-	const HgCovered *covered = input->covered;
+	const HgCovered *covered = input->child.covered;
 
 	return !hg_covered_has_pending(covered) ||
 		   hg_predicate_filter_add(&replica->filters, lookup, graph, covered->npredicates,
@@ -109,8 +109,8 @@ hg_join_add_filters(HgJoinState *state, HgDeviceSet device_set)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
-								state->inputs[side]->covered->graph, &device_set))
-			hg_input_apply_pending(state->inputs[side]);
+								state->inputs[side]->child.covered->graph, &device_set))
+			hg_child_apply_pending(&state->inputs[side]->child);
 	return device_set;
 }
 
@@ -150,6 +150,6 @@ hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
 		const HgStarTable *table = &graphs->tables[t];
 
 		if (hg_row_filter_find(&graphs->replica[table->side].filters, table->lookup) == NULL)
-			hg_input_apply_pending(tree->tables[t].input);
+			hg_child_apply_pending(&tree->tables[t].input->child);
 	}
 }

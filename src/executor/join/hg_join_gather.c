@@ -35,7 +35,7 @@ hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const voi
 
 	if (upload->nulls == NULL)
 		upload->nulls = MemoryContextAlloc(upload->context, HG_RUN_ROWS * sizeof(bool));
-	run = hg_column_store_run(upload->input->rows, upload->columns[column], row, rows, values,
+	run = hg_column_store_run(upload->input->held.rows, upload->columns[column], row, rows, values,
 							  upload->nulls, &any_null);
 	*nulls = any_null ? (const uint8 *) upload->nulls : NULL;
 	return (uint64) run;
@@ -70,7 +70,7 @@ hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 
 bool
 hg_join_can_upload_values(const HgInput *input, int stored)
 {
-	return input->rows->columns[stored].attbyval;
+	return input->held.rows->columns[stored].attbyval;
 }
 
 HgJoinGather *
@@ -88,11 +88,11 @@ hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2])
 		uint32 column;
 
 		hg_join_init_upload_columns(inputs[side], &gather->upload[side], set);
-		for (int stored = 0; stored < inputs[side]->ncolumns && possible; stored++)
-			possible =
-				hg_join_can_upload_values(inputs[side], stored) &&
-				hg_join_add_column(&gather->upload[side], set, stored,
-								   (uint8) inputs[side]->rows->columns[stored].attlen, &column);
+		for (int stored = 0; stored < inputs[side]->held.ncolumns && possible; stored++)
+			possible = hg_join_can_upload_values(inputs[side], stored) &&
+					   hg_join_add_column(&gather->upload[side], set, stored,
+										  (uint8) inputs[side]->held.rows->columns[stored].attlen,
+										  &column);
 		if (!possible)
 			set->ncolumns = 0;
 	}
@@ -120,7 +120,7 @@ hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSi
 	{
 		const char *values = matched->values[column];
 		const uint8 *nulls = matched->nulls[column];
-		int at = gather->upload[side].input->to[column];
+		int at = gather->upload[side].input->held.to[column];
 
 		values += first * set->widths[column];
 		if (which != NULL)

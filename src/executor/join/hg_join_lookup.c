@@ -166,7 +166,7 @@ hg_join_choose_lookup(HgJoinState *state)
 {
 	const HgJoinLookup *lookup = &state->lookup;
 	bool chosen =
-		lookup->earlier_rows + hg_input_rows(state->inputs[HG_OUTER]) <= lookup->most_rows;
+		lookup->earlier_rows + hg_held_count(&state->inputs[HG_OUTER]->held) <= lookup->most_rows;
 
 	hg_join_set_lookup(state, chosen, !chosen || lookup->earlier_rows == 0);
 	return chosen;
@@ -190,10 +190,10 @@ hg_join_lookup_next_chunk(HgJoinState *state)
 	HgJoinLookup *lookup = &state->lookup;
 	HgInput *outer = state->inputs[HG_OUTER];
 
-	lookup->earlier_rows += hg_input_rows(outer);
+	lookup->earlier_rows += hg_held_count(&outer->held);
 	lookup->chunk_rows = Min(2 * lookup->chunk_rows, HG_BATCH_ROWS);
 	hg_join_lookup_restart(lookup);
-	hg_input_clear(outer);
+	hg_held_clear(&outer->held);
 	state->reading.outer_ready = false;
 }
 

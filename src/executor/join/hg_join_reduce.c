@@ -64,13 +64,13 @@ hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_su
 		int stored = 0;
 		uint8 width;
 
-		while (stored < side->input->ncolumns && side->input->to[stored] != column_index)
+		while (stored < side->input->held.ncolumns && side->input->held.to[stored] != column_index)
 			stored++;
-		if (stored == side->input->ncolumns)
+		if (stored == side->input->held.ncolumns)
 			continue;
 		requested->side = (uint32) s;
 		if (hg_join_can_upload_values(side->input, stored))
-			width = (uint8) side->input->rows->columns[stored].attlen;
+			width = (uint8) side->input->held.rows->columns[stored].attlen;
 		else if (numeric || code_suffices)
 		{
 			width = numeric ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
@@ -227,8 +227,8 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 		matched[HG_INNER].tracked)
 		return NULL;
 	/* a device has replicas of covered rows only, and joins only these */
-	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
-									 reduction->sides[HG_INNER].input->covered == NULL))
+	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->child.covered == NULL ||
+									 reduction->sides[HG_INNER].input->child.covered == NULL))
 		return NULL;
 	return hg_join_requested_reduction(reduction);
 }
@@ -244,14 +244,14 @@ hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 c
 {
 	const HgUploadColumns *upload = &reduction->sides[side];
 
-	return upload->input->from[upload->columns[column]];
+	return upload->input->child.from[upload->columns[column]];
 }
 
 void
 hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 						  AttrNumber numbers[HG_MAX_COLUMNS])
 {
-	const HgCovered *covered = reduction->sides[side].input->covered;
+	const HgCovered *covered = reduction->sides[side].input->child.covered;
 
 	for (uint32 column = 0; column < reduction->requested.columns[side].ncolumns; column++)
 		if (reduction->sides[side].columns[column] != HG_UPLOAD_COMPUTED)

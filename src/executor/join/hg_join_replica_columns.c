@@ -61,7 +61,7 @@ HgDeviceSet
 hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
 							 HgReplicaCovered *replica)
 {
-	const HgCovered *covered = state->inputs[side]->covered;
+	const HgCovered *covered = state->inputs[side]->child.covered;
 	const HgColumnSet *set = &reduction->columns[side];
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];

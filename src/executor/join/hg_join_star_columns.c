@@ -51,7 +51,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *requested, bool opera
 	HgJoinStar *star = state->star;
 	const HgSide from = (HgSide) column->side;
 	const HgTreeColumn origin = hg_star_trace(state, from, column->column);
-	const HgCovered *covered = star->tree.tables[origin.table].input->covered;
+	const HgCovered *covered = star->tree.tables[origin.table].input->child.covered;
 	HgStarTable *table =
 		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);

@@ -45,7 +45,7 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 {
 	const HgTreeColumn *column = &edge->ends[end];
 
-	return hg_covered_graph_by(tree->tables[column->table].input->covered, column->column,
+	return hg_covered_graph_by(tree->tables[column->table].input->child.covered, column->column,
 							   &edge->parts[end]);
 }
 
@@ -456,7 +456,7 @@ static uint64
 hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint64 found)
 {
 	/* values may be unique among some rows, but not among all */
-	const HgCovered *covered = tree->tables[t].input->covered;
+	const HgCovered *covered = tree->tables[t].input->child.covered;
 	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_has_pending(covered);
 	const uint64 words[] = {table->use.name.serial, all};
 
@@ -475,6 +475,6 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 		found = hg_star_add_found(tree, &graphs->second_lookup, graphs->order[1], found);
 	/* some fact rows may all have a match, even if others have none */
 	if (graphs->complete)
-		found = hash_combine64(found, tree->tables[graphs->fact].input->covered->rows);
+		found = hash_combine64(found, tree->tables[graphs->fact].input->child.covered->rows);
 	return Max(found, 1);
 }

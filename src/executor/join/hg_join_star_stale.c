@@ -33,7 +33,7 @@
 static uint64
 hg_stale_limit(const HgInput *input)
 {
-	return Max(input->covered->rows / HG_STALE_PROBES_PART, HG_STALE_PROBES_ROWS);
+	return Max(input->child.covered->rows / HG_STALE_PROBES_PART, HG_STALE_PROBES_ROWS);
 }
 
 /* Adds the values of a column of rows that were read, rows with a NULL key included. */
@@ -41,7 +41,8 @@ static void
 hg_stale_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
 {
 	const int16 length =
-		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
+		TupleDescAttr(ExecGetResultType(input->child.plan), input->child.keys.attnos[column])
+			->attlen;
 
 	for (int i = 0; i < rows->nkeys + rows->nnull; i++)
 	{
@@ -65,7 +66,7 @@ hg_stale_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgI
 static bool
 hg_stale_read(HgInput *input, int column, HgIntegers *values)
 {
-	const HgInput before = *input;
+	const HgChildRows before = input->child;
 	const uint64 most = hg_stale_limit(input);
 	HgInputRows rows;
 	HgSpillKeys keys;
@@ -73,9 +74,9 @@ hg_stale_read(HgInput *input, int column, HgIntegers *values)
 	while (values->count <= most && hg_input_read(input, &rows, &keys))
 		hg_stale_add_rows(input, &rows, column, values);
 	hg_input_rescan(input);
-	input->rows_read = before.rows_read;
-	input->null_keys = before.null_keys;
-	input->refused = before.refused;
+	input->child.rows_read = before.rows_read;
+	input->child.null_keys = before.null_keys;
+	input->child.filtering.refused = before.filtering.refused;
 	return values->count <= most;
 }
 
@@ -88,8 +89,8 @@ hg_stale_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 
 	for (int other = 0; other <= tree->njoins; other++)
 		if (graphs->tables[other].from == t &&
-			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &stale_values[other],
-								  hg_stale_limit(input), rows))
+			!hg_covered_find_rows(input->child.covered, graphs->tables[other].own,
+								  &stale_values[other], hg_stale_limit(input), rows))
 			return false;
 	return true;
 }
@@ -109,10 +110,10 @@ hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs, HgInteger
 
 		hg_integers_init(&stale_values[t]);
 		hg_integers_init(&found);
-		if ((!input->covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
+		if ((!input->child.covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
 			!hg_stale_find(tree, graphs, t, stale_values, &found))
 			return false;
-		hg_covered_add_values(input->covered, &found, column, &stale_values[t]);
+		hg_covered_add_values(input->child.covered, &found, column, &stale_values[t]);
 	}
 	return hg_stale_find(tree, graphs, graphs->fact, stale_values, rows);
 }

@@ -23,14 +23,13 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_input_bits.h"
 #include "executor/join/hg_join_state.h"
 
 /* Returns the number of outer rows expected in this process. */
 static uint64
 hg_join_expected_outer(const HgJoinState *state)
 {
-	double rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+	double rows = state->inputs[HG_OUTER]->child.plan->plan->plan_rows;
 
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
@@ -44,7 +43,7 @@ hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 	if (!hg_join_could_stream(state))
 		return false;
 	hg_matcher_ask_device(&device);
-	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->words->width,
+	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->held.words->width,
 								 hg_join_expected_outer(state), inner_rows,
 								 state->css.ss.ps.plan->plan_rows);
 }
@@ -54,9 +53,11 @@ hg_join_may_take_bits(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	return !state->reading.outer_ready && inner->source == NULL && inner->keys.encoder->exact &&
-		   !state->rules.preserved[HG_INNER] && hg_join_is_unread(state, HG_INNER) &&
-		   hg_join_outer_may_stream(state, (uint64) Min(inner->plan->plan->plan_rows, HG_MAX_ROWS));
+	return !state->reading.outer_ready && inner->partition.spill == NULL &&
+		   inner->child.keys.encoder->exact && !state->rules.preserved[HG_INNER] &&
+		   hg_join_is_unread(state, HG_INNER) &&
+		   hg_join_outer_may_stream(state,
+									(uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS));
 }
 
 void
@@ -66,7 +67,8 @@ hg_join_take_bits(HgJoinState *state)
 	instr_time start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	if (hg_input_begin_bits(inner, state->rules.single_match, hg_join_limit(&state->memory) / 2))
+	if (hg_held_begin_bits(&inner->held, state->rules.single_match,
+						   hg_join_limit(&state->memory) / 2))
 		(void) hg_input_fill_bits(inner);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
@@ -76,14 +78,14 @@ hg_join_may_stream(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	if (inner->bits != NULL)
+	if (inner->held.bits != NULL)
 		return !state->inputs[HG_OUTER]->at_end;
 	if (state->streaming.declined || state->inputs[HG_OUTER]->at_end ||
 		state->reading.inner_chunks != 1 || !inner->at_end)
 		return false;
 	/* counting needs no columns, and the engine can count from either side */
 	return hg_join_streams(&state->rules, state->matched) &&
-		   hg_join_outer_may_stream(state, inner->words->rows);
+		   hg_join_outer_may_stream(state, inner->held.words->rows);
 }
 
 bool
@@ -94,8 +96,8 @@ hg_join_begin_stream(HgJoinState *state)
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
 						  .streamed_rows = hg_join_expected_outer(state)};
 
-	if (state->inputs[HG_INNER]->bits != NULL)
-		spec.inner_bits = &state->inputs[HG_INNER]->bits->map;
+	if (state->inputs[HG_INNER]->held.bits != NULL)
+		spec.inner_bits = &state->inputs[HG_INNER]->held.bits->map;
 
 	if (streaming->stream == NULL)
 	{
@@ -104,7 +106,7 @@ hg_join_begin_stream(HgJoinState *state)
 		streaming->stream = hg_input_stream_create(outer, state->output.batch);
 		MemoryContextSwitchTo(old);
 	}
-	hg_input_clear(outer);
+	hg_held_clear(&outer->held);
 	hg_join_create_matcher(state, &spec);
 	if (!hg_matcher_streams(state->matching.matcher))
 	{
