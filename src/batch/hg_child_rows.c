@@ -15,7 +15,7 @@
 
 #include "batch/hg_child_rows.h"
 #include "batch/hg_graph_key.h"
-#include "batch/hg_key_encode.h"
+#include "batch/hg_key.h"
 
 /* The child applies a filter that lets through at most this share of the rows. */
 #define HG_CHECK_SELECTIVITY 0.5

@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_input_keys.h"
-#include "batch/hg_key_encode.h"
+#include "batch/hg_key.h"
 
 /* Bytes of key values that are encoded together. */
 #define HG_KEY_VALUES (256 * 1024)

@@ -13,8 +13,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_arithmetic_program.h"
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_filter.h"
+#include "batch/hg_predicate.h"
 
 /* The filter of one lookup that is being compiled. */
 typedef struct HgFilterMaker

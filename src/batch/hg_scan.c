@@ -3,7 +3,7 @@
  * hg_scan.c
  *	  Reads the child plan of a join as batches.
  *
- * A sequential scan of a heap table is read by pages (hg_scan_pages.h).  An Append is driven as
+ * A sequential scan of a heap table is read by pages (hg_scan_table.h).  An Append is driven as
  * ExecAppend() does, so that its subplans that are such scans are read by pages.  Any other plan
  * returns slots, whose columns are copied, because by-reference values are valid only until the
  * plan's next row.
@@ -22,7 +22,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_scan.h"
-#include "batch/hg_scan_pages.h"
+#include "batch/hg_scan_table.h"
 
 /* The first block of copied by-reference values. */
 #define HG_FIRST_SLOT_BYTES ((Size) 8 * 1024)
@@ -47,8 +47,8 @@ typedef struct HgSlots
 typedef struct HgReader
 {
 	PlanState *plan;
-	HgPages *pages; /* reader by pages, or NULL */
-	HgSlots *slots; /* reader by slots, or NULL */
+	HgScanTable *table; /* the table that is read by pages; or NULL */
+	HgSlots *slots;		/* reader by slots, or NULL */
 	bool at_end;
 } HgReader;
 
@@ -157,7 +157,7 @@ hg_slots_copy(HgSlots *slots, Datum value, int16 attlen)
 	return PointerGetDatum(to);
 }
 
-/* Appends rows to a batch, as hg_pages_fill() does. */
+/* Appends rows to a batch, as hg_scan_table_fill() does. */
 static bool
 hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
 {
@@ -194,27 +194,23 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
  * ---------------------------------------------------------------------
  */
 
-/* Reads a plan by pages if possible.  Returns its table then, and else NULL. */
-static HgScanTable *
+/* Reads a plan by pages if possible. */
+static void
 hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
 			   const HgBatchSource *source)
 {
-	HgScanTable *table = hg_scan_table_create(plan, nattnos, attnos, source);
-
 	reader->plan = plan;
-	if (table != NULL)
-		reader->pages = hg_pages_create(table);
-	else
+	reader->table = hg_scan_table_create(plan, nattnos, attnos, source);
+	if (reader->table == NULL)
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
-	return table;
 }
 
 /* Rescans a plan with changed parameters. */
 static void
 hg_reader_rescan(HgReader *reader)
 {
-	if (reader->pages != NULL)
-		hg_pages_rescan(reader->pages, reader->plan->chgParam);
+	if (reader->table != NULL)
+		hg_scan_select_rescan(reader->table->select, reader->plan->chgParam);
 	ExecReScan(reader->plan);
 	reader->at_end = false;
 }
@@ -228,8 +224,8 @@ hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 		hg_reader_rescan(reader);
 	if (!reader->at_end)
 	{
-		if (reader->pages != NULL)
-			reader->at_end = !hg_pages_fill(reader->pages, batch, source->check);
+		if (reader->table != NULL)
+			reader->at_end = !hg_scan_table_fill(reader->table, batch, source->check);
 		else
 			reader->at_end = !hg_slots_fill(reader->slots, batch, source->max_rows);
 	}
@@ -322,10 +318,10 @@ hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
 			return false;
 		reader = &scan->readers[scan->append->as_whichplan];
 	}
-	if (reader->pages == NULL || reader->at_end || reader->plan->chgParam != NULL)
+	if (reader->table == NULL || reader->at_end || reader->plan->chgParam != NULL)
 		return false;
 	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
-	found = hg_pages_run(reader->pages, max_rows, run);
+	found = hg_scan_table_run(reader->table, max_rows, run);
 	if (found && scan->append != NULL && scan->plan->instrument)
 	{
 		InstrStartNode(scan->plan->instrument);
@@ -346,11 +342,11 @@ hg_scan_init_readers(HgScan *scan, int nplans, PlanState **plans, int nattnos, c
 	scan->readers = palloc0(Max(nplans, 1) * sizeof(HgReader));
 	for (int i = 0; i < nplans; i++)
 	{
-		HgScanTable *table =
-			hg_reader_init(&scan->readers[i], plans[i], nattnos, attnos, &scan->source);
+		HgReader *reader = &scan->readers[i];
 
-		if (table != NULL)
-			tables->list = lappend(tables->list, table);
+		hg_reader_init(reader, plans[i], nattnos, attnos, &scan->source);
+		if (reader->table != NULL)
+			tables->list = lappend(tables->list, reader->table);
 	}
 	scan->source.tables = tables->list != NIL ? tables : NULL;
 }

@@ -15,7 +15,7 @@
 #include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_covered.h"
-#include "batch/hg_predicate_filter.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_table.h"
 #include "hg_guc.h"

@@ -107,6 +107,7 @@ hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, const HgBa
 	table->select = hg_scan_select_create(node, nattnos, table_attnos);
 	table->attnos = table_attnos;
 	table->nattnos = nattnos;
+	table->heap = hg_scan_heap_create(table->select, nattnos, table_attnos);
 	table->source = source;
 	table->qual_is_odd = !hg_scan_table_collect_attributes(table);
 	table->decided = !hg_resident_memory_exists() || table->qual_is_odd;

@@ -16,6 +16,7 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_graph_key.h"
+#include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_runs.h"
 #include "batch/hg_scan_select.h"
@@ -35,6 +36,8 @@ typedef struct HgScanTable
 	bool decided;			  /* the valid blocks are known */
 	HgResidentScan *resident; /* NULL if no block is valid */
 	HgScanRuns *runs;		  /* reads resident; NULL if that is NULL */
+	HgScanHeap *heap;		  /* reads pages of the table */
+	bool takes_runs;		  /* the consumer has requested a run since the last batch */
 } HgScanTable;
 
 /* Numbers of blocks, by where a scan has read them or would read them. */
@@ -105,6 +108,27 @@ extern void hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 
 
 /* Begins the plan's scan, if needed, determines its valid blocks, and returns it. */
 extern TableScanDesc hg_scan_table_begin(HgScanTable *table);
+
+/* ---------------------------------------------------------------------
+ * Rows (hg_scan_pages.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Appends rows of the plan to a batch.  Returns false when the plan has ended, perhaps with some
+ * last rows; it must then not be called again until a rescan.  If it returns true, it has appended
+ * rows.  By-reference values point into a page that is pinned until the next call, into cached
+ * columns, or to defaults of added columns.  The latter two are bounded as hg_batch.h says.  The
+ * check (or NULL) is applied if that pays; the batch, which must then be empty, is marked as
+ * checked.
+ */
+extern bool hg_scan_table_fill(HgScanTable *table, HgBatch *batch, HgRowCheck *check);
+
+/*
+ * Returns the next rows of a plan without a qual as a run (hg_batch.h), if they are read from
+ * cached columns.  Otherwise returns false and does nothing.
+ */
+extern bool hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run);
 
 /* ---------------------------------------------------------------------
  * Covered rows (hg_scan_cover.c), of a table with a key

@@ -18,7 +18,7 @@
 #include "catalog/pg_type.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "batch/hg_values.h"
 #include "loader/hg_loader_column.h"
 #include "loader/hg_loader_dictionary.h"

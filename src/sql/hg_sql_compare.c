@@ -20,7 +20,7 @@
 #include "miscadmin.h"
 #include "storage/bufmgr.h"
 
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_compare_graph.h"
 

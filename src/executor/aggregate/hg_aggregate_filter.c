@@ -12,8 +12,7 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_clause.h"
+#include "batch/hg_predicate.h"
 #include "executor/aggregate/hg_aggregate_filter.h"
 
 struct HgColumnFilter

@@ -10,7 +10,7 @@
 #include "hg_compat.h"
 
 #include "batch/hg_covered_rows.h"
-#include "batch/hg_predicate_filter.h"
+#include "batch/hg_predicate.h"
 #include "executor/join/hg_join_filters.h"
 #include "executor/join/hg_join_state.h"
 

@@ -29,7 +29,7 @@
 #include "hg_compat.h"
 
 #include "backend/device/hg_device_shards.h"
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "executor/join/hg_join_gather.h"
 #include "executor/join/hg_join_reduce.h"
 
