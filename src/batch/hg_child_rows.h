@@ -39,6 +39,7 @@ typedef struct HgChildFilter
 /* What is kept for covered rows, until they are uncovered. */
 typedef struct HgChildCover
 {
+	bool decided;		   /* rows are covered for all executions, or never */
 	MemoryContext context; /* of the covered rows; NULL if there are none */
 	HgCharge charge;
 	uint64 counted;	   /* covered rows that are counted as read */

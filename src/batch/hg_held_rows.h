@@ -34,7 +34,7 @@
 typedef struct HgHeldRows
 {
 	TupleDesc scan_desc; /* of the join's scan slot */
-	int ncolumns;		 /* of the columns that are needed above */
+	int ncolumns;		 /* number of columns that are needed above */
 	int *to;			 /* [ncolumns] columns of the scan slot, from 0 */
 	int *dense;			 /* [ncolumns] 0, 1, 2, ... */
 	HgBudget budget;	 /* of the following, and of the engine's memory to join it */

@@ -274,7 +274,7 @@ hg_join_counts_few(HgJoinState *state)
 	if (!state->reading.outer_ready)
 	{
 		/* covered rows could not be passed to the nested loop */
-		state->cover.decided[HG_OUTER] = true;
+		state->inputs[HG_OUTER]->child.cover.decided = true;
 		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
 					 hg_join_lookup_rows(state));
 		state->reading.outer_ready = hg_held_count(&state->inputs[HG_OUTER]->held) > 0;

@@ -72,7 +72,7 @@ hg_join_may_yet_cover(const HgJoinState *state, HgSide side)
 {
 	HgGraphExtent extent;
 
-	if (state->cover.decided[side] || !hg_join_may_cover(state))
+	if (state->inputs[side]->child.cover.decided || !hg_join_may_cover(state))
 		return false;
 	extent = hg_child_may_cover(&state->inputs[side]->child);
 	return extent.share + extent.older > 0;
@@ -126,6 +126,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	{
 		HgInput *input = state->inputs[side];
 
+		shape->decided[side] = input->child.cover.decided;
 		shape->rows[side] = hg_join_planned_rows(state, (HgSide) side) * processes;
 		shape->columns[side] = state->rules.rows_wanted ? input->held.ncolumns : 0;
 		if (input->child.covered != NULL)
@@ -185,10 +186,10 @@ hg_join_expect_covered(const HgJoinState *state, bool cover[2])
 		return;
 	hg_join_cover_shape(state, &shape);
 	if (!hg_force)
-		hg_join_cover_choose(&shape, state->cover.decided, cover);
+		hg_join_cover_choose(&shape, cover);
 	else
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			cover[side] |= !state->cover.decided[side] && shape.covered[side] > 0;
+			cover[side] |= !shape.decided[side] && shape.covered[side] > 0;
 }
 
 /*
@@ -213,10 +214,10 @@ hg_join_cover(HgJoinState *state, HgSide side)
 	instr_time start;
 	bool cover[2];
 
-	if (state->cover.decided[side])
+	if (input->child.cover.decided)
 		return;
 	hg_join_expect_covered(state, cover);
-	state->cover.decided[side] = true;
+	input->child.cover.decided = true;
 	/* a version that is requested and not there is recorded as missing */
 	if (!hg_join_may_cover(state) || (!cover[side] && hg_child_may_cover(&input->child).share > 0))
 		return;
@@ -232,7 +233,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
 
 /* Returns true if putting only delta rows on disk is faster than reading all rows. */
 static bool
-hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover[2])
+hg_join_partitions_pay(const HgJoinState *state, bool cover[2])
 {
 	const bool none[2] = {false, false};
 	HgCoverShape shape;
@@ -241,18 +242,18 @@ hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover
 		return true;
 	hg_join_cover_shape(state, &shape);
 	shape.inner_room = 0;
-	hg_join_cover_choose(&shape, fixed, cover);
+	shape.decided[HG_INNER] = true;
+	hg_join_cover_choose(&shape, cover);
 	return hg_join_cover_ns(&shape, cover) < hg_join_cover_ns(&shape, none);
 }
 
 bool
 hg_join_stays_covered(const HgJoinState *state)
 {
-	const bool fixed[2] = {state->cover.decided[HG_OUTER], true};
 	bool cover[2] = {state->inputs[HG_OUTER]->child.covered != NULL,
 					 state->inputs[HG_INNER]->child.covered != NULL};
 
-	return cover[HG_INNER] && hg_join_partitions_pay(state, fixed, cover);
+	return cover[HG_INNER] && hg_join_partitions_pay(state, cover);
 }
 
 void
@@ -294,18 +295,6 @@ hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
-/* Returns true if only delta rows of all processes go to disk when they do not fit. */
-static bool
-hg_join_stays_covered_parallel(const HgJoinState *state)
-{
-	const bool fixed[2] = {true, true};
-	bool cover[2] = {state->inputs[HG_OUTER]->child.covered != NULL,
-					 state->inputs[HG_INNER]->child.covered != NULL};
-
-	return cover[HG_INNER] && hg_join_spills_apart(state->rules.join_type, true) &&
-		   hg_join_partitions_pay(state, fixed, cover);
-}
-
 void
 hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 {
@@ -324,14 +313,17 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 	hg_join_expect_covered(state, cover);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (cover[side] && !state->cover.decided[side])
-			(void) hg_child_cover(&state->inputs[side]->child, false, &shared->covered[side],
+		HgChildRows *child = &state->inputs[side]->child;
+
+		if (cover[side] && !child->cover.decided)
+			(void) hg_child_cover(child, false, &shared->covered[side],
 								  state->css.ss.ps.state->es_query_dsa);
-		state->cover.decided[side] = true;
+		child->cover.decided = true;
 	}
 	shared->covers = hg_join_has_covered(state);
 	shared->at_once = hg_join_asks_device(state);
-	shared->stays_covered = hg_join_stays_covered_parallel(state);
+	shared->stays_covered =
+		hg_join_spills_apart(state->rules.join_type, true) && hg_join_stays_covered(state);
 	/* what it guards lies in the cache's shared memory */
 	if (shared->covers)
 		LWLockInitialize(&shared->cover_lock, hg_resident_tranche());

@@ -97,7 +97,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		const HgTreeTable *table = &star->tree.tables[t];
 
 		/* a join below has begun after an earlier refusal */
-		if (table->join->cover.decided[table->side])
+		if (table->input->child.cover.decided)
 			return false;
 	}
 	*why_not = NULL;
@@ -170,7 +170,7 @@ hg_star_end_covered(HgJoinStar *star)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		table->join->cover.decided[table->side] = true;
+		table->input->child.cover.decided = true;
 		if (t == star->graphs.fact)
 			hg_child_end_covered(&table->input->child, &star->stale_probes);
 	}
@@ -428,7 +428,7 @@ hg_join_forget_star(HgJoinState *state)
 		const HgTreeTable *table = &star->tree.tables[t];
 
 		hg_child_uncover(&table->input->child);
-		table->join->cover.decided[table->side] = false;
+		table->input->child.cover.decided = false;
 	}
 	for (int j = 0; j < star->tree.njoins; j++)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
