@@ -21,10 +21,6 @@
 
 #include "postgres.h"
 
-#include "utils/dsa.h"
-
-#include "resident/hg_resident_graph_key.h"
-
 /* More than the rows of any heap page of 8 kB, so that one batch holds a page. */
 #define HG_BATCH_ROWS 512
 
@@ -103,28 +99,8 @@ typedef struct HgRun
 /* Upper bound of a run's rows: a consumer checks its memory budget between two runs. */
 #define HG_RUN_MOST 8192
 
-/* The columns by which rows are joined (hg_graph_key.h). */
-typedef struct HgSourceKey HgSourceKey;
-
-/* Rows that a cached index supplies and the source does not return (hg_covered.h). */
-typedef struct HgCovered HgCovered;
-typedef struct HgPinnedGraph HgPinnedGraph; /* resident/hg_resident_graph.h */
-
-/* What the processes of a parallel scan share of covered rows (hg_shared_covered.h). */
-typedef struct HgSharedCovered HgSharedCovered;
-
-/* The cached versions that a process has pinned for shared covered rows (hg_shared_covered.h). */
-typedef struct HgSharedPins HgSharedPins;
-
-/* A page source: the pages of a table whose rows a device takes apart (hg_page_source.h). */
-typedef struct HgPageSource HgPageSource;
-
-/* Numbers of blocks, by where a scan has read them or would read them. */
-typedef struct HgScanBlocks
-{
-	uint64 resident; /* read from cached columns */
-	uint64 heap;	 /* read from the table */
-} HgScanBlocks;
+/* The tables that a source scans (hg_scan_table.h). */
+typedef struct HgScanTables HgScanTables;
 
 /*
  * A stream of batches.  next() fills a batch from row 0 on, with the columns that the source was
@@ -159,75 +135,10 @@ struct HgBatchSource
 	/* Starts again, after the caller has rescanned the plan behind the source. */
 	void (*restart)(HgBatchSource *source);
 
-	/*
-	 * cover() covers the rows that a cached HashGraph of the source's key has.  It is called
-	 * before the first row is read.  The source then returns the other rows, in this scan and its
-	 * rescans.  It returns NULL if no row is covered.  uncover() makes the source return all rows
-	 * again, from the next rescan on.  cover is NULL for a source that never covers rows.
-	 *
-	 * shared is NULL, or the shared state of a parallel scan that has not begun.  The leader's
-	 * source then decides what is covered, and publishes that in shared and in the area.  If
-	 * pending is true and shared is NULL, the qual may stay a pending predicate of the covered
-	 * rows (hg_covered.h).
-	 *
-	 * attach_covered() covers the rows that the leader's source has covered, from versions that
-	 * the caller has pinned (hg_shared_covered.h).  It returns NULL if no row can be covered here.
-	 */
-	const HgSourceKey *key; /* the join key, or NULL if no graph can have it */
-	HgCovered *(*cover)(HgBatchSource *source, bool pending, HgSharedCovered *shared,
-						dsa_area *area);
-	HgCovered *(*attach_covered)(HgBatchSource *source, const HgSharedCovered *shared,
-								 const HgSharedPins *pins, dsa_area *area);
-	void (*uncover)(HgBatchSource *source);
-	/*
-	 * Estimates what a graph would cover of the table, before a qual; its share is 0 if none
-	 * would.
-	 */
-	HgGraphExtent (*may_cover)(const HgBatchSource *source);
-	/*
-	 * Pins the graph that may_cover() has found, in CurrentMemoryContext.  Sets numbers[ncolumns]
-	 * to the table's attribute numbers of the source's columns columns[ncolumns].  Returns NULL if
-	 * there is no graph.
-	 */
-	HgPinnedGraph *(*pin_graph)(const HgBatchSource *source, int ncolumns, const int *columns,
-								AttrNumber *numbers);
-	/*
-	 * Finds the n-th graph, from 0, of the table whose columns are those of the key.  Column i of
-	 * the graph is column order[i] of the key.  Returns false if there is no n-th graph.
-	 */
-	bool (*graph_order)(const HgBatchSource *source, int n, int *order);
-
-	/*
-	 * Fills in a page source: the pages of the scanned table, if all of its blocks would be read
-	 * from the heap.  It is called before the first row is read.  wanted[0] is the key column; the
-	 * other wanted[nwanted] columns are sent too.  If together is true, the page source has only
-	 * the pages that this process gets of a parallel scan.  Returns false if there is no such page
-	 * source.  NULL if the source never has one.
-	 */
-	bool (*init_page_source)(HgBatchSource *source, bool parallel, int nwanted, const int *wanted,
-							 HgPageSource *page_source);
-
-	Size max_bytes;	   /* HG_BATCH_BYTES, unless the consumer changes it */
-	int max_rows;	   /* HG_BATCH_ROWS, unless the consumer changes it */
-	HgRowCheck *check; /* NULL if all rows are returned */
-
-	/*
-	 * True if the tables that the source scans itself may be read from cached columns.  In a
-	 * parallel worker, the leader sets it if may_share() of its own source returns true.  That
-	 * means that the transaction has created none of the tables, which a worker cannot find out.
-	 * may_share is NULL for a source that scans no table.
-	 */
-	bool may_use_cache;
-	bool (*may_share)(const HgBatchSource *source);
-	/* Blocks that were read, over all scans. */
-	HgScanBlocks blocks;
-	/* Estimates the blocks that a scan would read now; NULL for a source that scans no table. */
-	HgScanBlocks (*expect)(const HgBatchSource *source);
-	/*
-	 * Returns, after a scan, why a table with cached columns was not read from them, or NULL.  The
-	 * pointer is NULL for a source that scans no table.
-	 */
-	const char *(*why_not)(const HgBatchSource *source);
+	Size max_bytes;		  /* HG_BATCH_BYTES, unless the consumer changes it */
+	int max_rows;		  /* HG_BATCH_ROWS, unless the consumer changes it */
+	HgRowCheck *check;	  /* NULL if all rows are returned */
+	HgScanTables *tables; /* tables that can have cached columns; or NULL */
 };
 
 /* Creates an empty batch with arrays for ncolumns columns, in CurrentMemoryContext. */

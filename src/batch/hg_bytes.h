@@ -74,4 +74,7 @@ hg_bytes_compare_quickly(HgBytes a, HgBytes b)
 	return memcmp(a.data, b.data, a.length);
 }
 
+/* Returns the first occurrence of part in value, or NULL.  part has at least one byte. */
+extern const char *hg_bytes_find(HgBytes value, HgBytes part);
+
 #endif /* HG_BYTES_H */

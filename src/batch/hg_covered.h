@@ -49,6 +49,7 @@ typedef struct HgCoveredColumn
 	char *room;
 } HgCoveredColumn;
 
+typedef struct HgCovered HgCovered;
 struct HgCovered
 {
 	Relation rel;

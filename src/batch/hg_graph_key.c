@@ -19,7 +19,7 @@
 #include "utils/typcache.h"
 
 #include "batch/hg_graph_key.h"
-#include "batch/hg_key_encode.h"
+#include "batch/hg_key.h"
 #include "batch/hg_resident_values.h"
 
 /*

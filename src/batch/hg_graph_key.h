@@ -21,14 +21,6 @@
 #include "resident/hg_resident_graph_key.h"
 #include "resident/hg_resident_version.h"
 
-/* The columns of a source's batches by which its rows are joined; all are columns of one table. */
-struct HgSourceKey
-{
-	int ncolumns;
-	int columns[HG_GRAPH_COLUMNS];
-	HgGraphPart parts[HG_GRAPH_COLUMNS];
-};
-
 /*
  * Describes in parts[encoder->nparts] how an encoder makes words of a side.  Returns false if no
  * graph can have such words.  That is so if there are too many parts, if an operator is not

@@ -24,7 +24,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_input_keys.h"
-#include "batch/hg_key_encode.h"
+#include "batch/hg_key.h"
 
 /* Bytes of key values that are encoded together. */
 #define HG_KEY_VALUES (256 * 1024)
@@ -225,4 +225,16 @@ hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encode
 	*end = row;
 	return hg_key_encode(keys->encoder, keys->side, keys->values, keys->columns, first, row - first,
 						 encoded->words, encoded->null_keys, keys->temporary);
+}
+
+void
+hg_input_rows_sort(HgInputRows *rows, const bool *null_keys, int first, int end)
+{
+	rows->nkeys = rows->nnull = 0;
+	rows->which = rows->key_rows;
+	for (int i = first; i < end; i++)
+		if (null_keys[i])
+			rows->null_rows[rows->nnull++] = i;
+		else
+			rows->key_rows[rows->nkeys++] = i;
 }

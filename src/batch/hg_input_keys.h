@@ -54,4 +54,27 @@ extern bool hg_input_keys_is_column(const Expr *expr);
  */
 extern int hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encoded);
 
+/* A column that an input stores with its rows. */
+typedef struct HgInputColumn
+{
+	int attno; /* of the child's rows, from 1; 0 for the value of a key */
+	int part;  /* if attno is 0: the key's number */
+	int to;	   /* column of the join's scan slot, from 0 */
+} HgInputColumn;
+
+/* Rows that were read.  Column i of a row is column at[i] of the batch. */
+typedef struct HgInputRows
+{
+	const HgBatch *batch;
+	const int *at;
+	int nkeys;			 /* rows with a key */
+	const uint16 *which; /* [nkeys] the rows with a key; NULL for the first nkeys */
+	int nnull;			 /* rows with a NULL key, if the join returns them */
+	uint16 key_rows[HG_BATCH_ROWS];
+	uint16 null_rows[HG_BATCH_ROWS];
+} HgInputRows;
+
+/* Sorts the rows first .. end - 1 of a batch into those with a key and those without. */
+extern void hg_input_rows_sort(HgInputRows *rows, const bool *null_keys, int first, int end);
+
 #endif /* HG_INPUT_KEYS_H */

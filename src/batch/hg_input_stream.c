@@ -18,16 +18,16 @@ HgInputStream *
 hg_input_stream_create(HgInput *input, HgBatch *out)
 {
 	HgInputStream *stream = palloc(sizeof(HgInputStream));
-	int ncolumns = Max(input->ncolumns, 1);
+	int ncolumns = Max(input->held.ncolumns, 1);
 
 	stream->input = input;
 	stream->out = out;
 	stream->values = palloc(ncolumns * sizeof(Datum *));
 	stream->nulls = palloc(ncolumns * sizeof(bool *));
-	for (int c = 0; c < input->ncolumns; c++)
+	for (int c = 0; c < input->held.ncolumns; c++)
 	{
-		stream->values[c] = out->values[input->to[c]];
-		stream->nulls[c] = out->nulls[input->to[c]];
+		stream->values[c] = out->values[input->held.to[c]];
+		stream->nulls[c] = out->nulls[input->held.to[c]];
 	}
 	stream->nrows = 0;
 	return stream;
@@ -40,7 +40,7 @@ hg_input_stream_pack(HgInputStream *stream)
 	const HgInputRows *rows = &stream->rows;
 	const uint64 *words = stream->words.words;
 
-	if (stream->input->words->width == sizeof(uint32))
+	if (stream->input->held.words->width == sizeof(uint32))
 	{
 		for (int i = 0; i < rows->nkeys; i++)
 			stream->packed.narrow[i] = (uint32) words[rows->which != NULL ? rows->which[i] : i];
@@ -67,7 +67,7 @@ hg_input_stream_next(HgInputStream *stream)
 		if (stream->in_run)
 		{
 			stream->nrows = stream->run.nrows;
-			stream->keys = stream->run.values[input->keys.columns[0]];
+			stream->keys = stream->run.values[input->child.keys.columns[0]];
 			continue;
 		}
 		if (!hg_input_read(input, &stream->rows, &stream->words))
@@ -84,10 +84,10 @@ hg_input_stream_get_run(const HgInputStream *stream, int c, int first, const uin
 						int n)
 {
 	const HgInput *input = stream->input;
-	int width = input->rows->columns[c].attlen;
-	const char *array = stream->run.values[input->from[c]];
+	int width = input->held.rows->columns[c].attlen;
+	const char *array = stream->run.values[input->child.from[c]];
 
-	stream->out->has_nulls[input->to[c]] = false;
+	stream->out->has_nulls[input->held.to[c]] = false;
 	if (positions == NULL)
 		hg_values_load(width, array + (Size) first * width, n, stream->values[c]);
 	else
@@ -101,7 +101,7 @@ hg_input_stream_get_batch(const HgInputStream *stream, int c, int first, const u
 {
 	const HgInputRows *rows = &stream->rows;
 	int at = rows->at[c];
-	int to = stream->input->to[c];
+	int to = stream->input->held.to[c];
 	const Datum *values = rows->batch->values[at];
 	const bool *nulls = rows->batch->nulls[at];
 	bool has_nulls = rows->batch->has_nulls[at];
@@ -127,7 +127,7 @@ hg_input_stream_get(HgInputStream *stream, const uint32 *numbers, int n, bool in
 	const uint16 *positions = NULL;
 	uint16 buffer[HG_BATCH_ROWS];
 
-	if (input->ncolumns == 0 || n == 0)
+	if (input->held.ncolumns == 0 || n == 0)
 		return;
 	if (!hg_numbers_consecutive(numbers, n))
 	{
@@ -137,10 +137,10 @@ hg_input_stream_get(HgInputStream *stream, const uint32 *numbers, int n, bool in
 	}
 	else if (which != NULL)
 		positions = which + numbers[0];
-	for (int c = 0; c < input->ncolumns; c++)
+	for (int c = 0; c < input->held.ncolumns; c++)
 	{
-		stream->out->values[input->to[c]] = stream->values[c];
-		stream->out->nulls[input->to[c]] = stream->nulls[c];
+		stream->out->values[input->held.to[c]] = stream->values[c];
+		stream->out->nulls[input->held.to[c]] = stream->nulls[c];
 		if (stream->in_run)
 			hg_input_stream_get_run(stream, c, (int) numbers[0], positions, n);
 		else
@@ -154,9 +154,9 @@ hg_input_stream_end(HgInputStream *stream)
 	const HgInput *input = stream->input;
 
 	stream->nrows = 0;
-	for (int c = 0; c < input->ncolumns; c++)
+	for (int c = 0; c < input->held.ncolumns; c++)
 	{
-		stream->out->values[input->to[c]] = stream->values[c];
-		stream->out->nulls[input->to[c]] = stream->nulls[c];
+		stream->out->values[input->held.to[c]] = stream->values[c];
+		stream->out->nulls[input->held.to[c]] = stream->nulls[c];
 	}
 }

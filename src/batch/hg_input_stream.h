@@ -21,7 +21,7 @@ typedef struct HgInputStream
 {
 	HgInput *input;
 	HgBatch *out; /* the batch that gets the columns */
-	/* [input->ncolumns] out's original arrays, restored by hg_input_stream_end */
+	/* [held.ncolumns of the input] out's original arrays, restored by hg_input_stream_end */
 	Datum **values;
 	bool **nulls;
 

@@ -74,4 +74,14 @@ extern bool hg_key_is_value(const HgKeyEncoder *encoder, HgSide side);
 /* Returns true if the key of a side is one integer, sign-extended to the word's width. */
 extern bool hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side);
 
+/*
+ * Encodes rows first .. first + nrows - 1 of a batch of a side.  Column at[i] has the values of
+ * part i.  null_keys[row] becomes true if the key is NULL and the row matches nothing; otherwise
+ * words[row] becomes the key.  Returns the number of rows with a key.  Hash functions allocate in
+ * temporary, which may be reset.
+ */
+extern int hg_key_encode(HgKeyEncoder *encoder, HgSide side, const HgBatch *batch, const int *at,
+						 int first, int nrows, uint64 *words, bool *null_keys,
+						 MemoryContext temporary);
+
 #endif /* HG_KEY_H */

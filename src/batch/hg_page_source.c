@@ -11,19 +11,152 @@
 
 #include "access/htup_details.h"
 #include "access/parallel.h"
+#include "access/stratnum.h"
 #include "access/tupdesc_details.h"
+#include "catalog/pg_type.h"
 #include "miscadmin.h"
+#include "nodes/nodeFuncs.h"
+#include "utils/lsyscache.h"
 
 #include "batch/hg_bound_params.h"
+#include "batch/hg_comparison.h"
 #include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_page_source.h"
-#include "batch/hg_page_quals.h"
 #include "engine/hg_cost_table.h"
 
 /* Bounds of a parallel scan's runs; each run costs at least one message. */
 #define HG_PAGE_RUN_BYTES (4 * 1024 * 1024)
 #define HG_LEAST_PAGE_RUN 64
+
+/* ---------------------------------------------------------------------
+ * The plan's qual.  Supported are comparisons of an integer column with a constant, tests of a
+ * column for NULL, and boolean columns (engine/hg_pages.h).
+ * ---------------------------------------------------------------------
+ */
+
+/* Operators by btree strategy. */
+static const HgPageOperator hg_page_operators[] = {
+	[BTLessStrategyNumber] = HG_PAGE_LESS,
+	[BTLessEqualStrategyNumber] = HG_PAGE_LESS_EQUAL,
+	[BTEqualStrategyNumber] = HG_PAGE_EQUAL,
+	[BTGreaterEqualStrategyNumber] = HG_PAGE_GREATER_EQUAL,
+	[BTGreaterStrategyNumber] = HG_PAGE_GREATER,
+};
+
+/* Returns true if an engine can read an attribute. */
+static bool
+hg_page_quals_reaches(TupleDesc desc, AttrNumber attno)
+{
+	return attno > 0 && attno <= desc->natts && attno <= HG_PAGES_MAX_ATTRIBUTES &&
+		   !hg_attribute_is_virtual(TupleDescAttr(desc, attno - 1));
+}
+
+/* "column operator constant" */
+static bool
+hg_page_quals_compare(TupleDesc desc, const OpExpr *op, HgPageQual *qual)
+{
+	Node *column;
+	Const *constant;
+	Oid opno = op->opno;
+	HgComparison comparison;
+
+	if (list_length(op->args) != 2)
+		return false;
+	column = linitial(op->args);
+	constant = lsecond(op->args);
+	if (IsA(column, Const))
+	{
+		column = lsecond(op->args);
+		constant = linitial(op->args);
+		opno = get_commutator(opno);
+	}
+	if (!IsA(constant, Const) || constant->constisnull ||
+		!hg_comparison_init(&comparison, column, constant->consttype, opno, op->inputcollid,
+							false) ||
+		!hg_page_quals_reaches(desc, comparison.attno))
+		return false;
+	if ((comparison.order != HG_ORDER_SIGNED && comparison.order != HG_ORDER_UNSIGNED) ||
+		!hg_order_is_shared(comparison.type, constant->consttype))
+		return false;
+	if (comparison.negated && comparison.strategy != BTEqualStrategyNumber)
+		return false;
+	qual->attribute = (uint16) (comparison.attno - 1);
+	qual->operation =
+		comparison.negated ? HG_PAGE_NOT_EQUAL : (uint8) hg_page_operators[comparison.strategy];
+	qual->is_signed = comparison.order == HG_ORDER_SIGNED;
+	qual->constant = (uint64) hg_order_integer(comparison.order, get_typlen(constant->consttype),
+											   constant->constvalue);
+	return true;
+}
+
+/* "column IS NULL", or IS NOT NULL */
+static bool
+hg_page_quals_test(TupleDesc desc, const NullTest *test, HgPageQual *qual)
+{
+	const Var *var = (const Var *) test->arg;
+
+	if (test->argisrow || !IsA(var, Var) || !hg_page_quals_reaches(desc, var->varattno))
+		return false;
+	qual->attribute = (uint16) (var->varattno - 1);
+	qual->operation = test->nulltesttype == IS_NULL ? HG_PAGE_IS_NULL : HG_PAGE_IS_NOT_NULL;
+	return true;
+}
+
+/* "column", or "NOT column" if holds is false */
+static bool
+hg_page_quals_boolean(TupleDesc desc, Node *column, bool holds, HgPageQual *qual)
+{
+	const Var *var = (const Var *) column;
+
+	if (!IsA(var, Var) || var->vartype != BOOLOID || !hg_page_quals_reaches(desc, var->varattno))
+		return false;
+	qual->attribute = (uint16) (var->varattno - 1);
+	qual->operation = HG_PAGE_EQUAL;
+	qual->constant = holds ? 1 : 0;
+	return true;
+}
+
+static bool
+hg_page_quals_clause(TupleDesc desc, Node *clause, HgPageQual *qual)
+{
+	switch (nodeTag(clause))
+	{
+		case T_OpExpr:
+			return hg_page_quals_compare(desc, (OpExpr *) clause, qual);
+		case T_NullTest:
+			return hg_page_quals_test(desc, (NullTest *) clause, qual);
+		case T_Var:
+			return hg_page_quals_boolean(desc, clause, true, qual);
+		case T_BoolExpr:
+			return ((BoolExpr *) clause)->boolop == NOT_EXPR &&
+				   hg_page_quals_boolean(desc, linitial(((BoolExpr *) clause)->args), false, qual);
+		default:
+			return false;
+	}
+}
+
+/*
+ * Adds all clauses of a qual, an implicitly ANDed list over rows of desc, to spec->quals.  Returns
+ * false if a clause is not supported.
+ */
+static bool
+hg_page_quals_fill(TupleDesc desc, List *qual, HgPageSpec *spec)
+{
+	ListCell *lc;
+
+	if (list_length(qual) > HG_PAGES_MAX_QUALS)
+		return false;
+	foreach (lc, qual)
+		if (!hg_page_quals_clause(desc, lfirst(lc), &spec->quals[spec->nquals++]))
+			return false;
+	return true;
+}
+
+/* ---------------------------------------------------------------------
+ * Attributes and statistics
+ * ---------------------------------------------------------------------
+ */
 
 /* Returns the alignment of an attribute, in bytes. */
 static uint8
@@ -125,12 +258,16 @@ hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool parallel
 	const PlanState *plan = &table->node->ss.ps;
 	HgPageSpec *spec = &page_source->spec;
 	AttrNumber key = table->attnos[wanted[0]];
+	HgScanBlocks blocks = {0};
 
 	memset(page_source, 0, sizeof(*page_source));
 #ifdef WORDS_BIGENDIAN
 	return false;
 #endif
 	if (!hg_page_source_is_possible(table, parallel))
+		return false;
+	hg_scan_table_expect(table, &blocks);
+	if (blocks.resident > 0)
 		return false;
 	for (int i = 0; i < nwanted; i++)
 		if (!hg_page_source_supports(desc, table->attnos[wanted[i]]))
@@ -251,7 +388,7 @@ hg_page_source_count(HgPageSource *page_source)
 {
 	hg_heap_count_rows(page_source->table->node->ss.ss_currentRelation,
 					   (int64) page_source->uploaded_rows);
-	page_source->table->source->blocks.heap += page_source->pages;
+	page_source->table->source->tables->blocks.heap += page_source->pages;
 }
 
 void

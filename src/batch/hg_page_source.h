@@ -45,8 +45,8 @@ typedef struct HgPageSource
 /*
  * Initializes a page source of a table.  wanted[0] is the key's column, and the other
  * wanted[nwanted] columns are sent too.  If together is true, it has the pages that this process
- * gets of a parallel scan.  Returns false if the scan cannot be a page source.  It does not use
- * the scan.
+ * gets of a parallel scan.  Returns false if the scan cannot be a page source, or would read blocks
+ * from the cache.  It does not use the scan.
  */
 extern bool hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool parallel,
 								int nwanted, const int *wanted);

@@ -7,9 +7,8 @@
  * callers only ask whether the expression is TRUE.  The rows for which it is FALSE are another
  * predicate.
  *
- * A predicate is made of an expression (hg_predicate_clause.h) and bound to the columns of a
- * batch.  It is then applied to batches (hg_predicate_apply.h), or judged by bounds of all values
- * (hg_predicate_judge.h).
+ * A predicate is made of an expression and bound to the columns of a batch.  It is then applied to
+ * batches or arrays, judged by bounds of all values, or compiled into a filter of a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -20,11 +19,16 @@
 
 #include "access/attnum.h"
 #include "access/tupdesc.h"
+#include "nodes/nodes.h"
 
+#include "batch/hg_batch.h"
 #include "batch/hg_bytes.h"
 #include "batch/hg_compared.h"
 #include "batch/hg_intervals.h"
 #include "batch/hg_value_order.h"
+#include "engine/hg_row_filter.h"
+#include "resident/hg_resident_array.h"
+#include "resident/hg_resident_graph.h"
 
 typedef enum HgPredicateKind
 {
@@ -166,5 +170,126 @@ extern void hg_predicate_mark_codes(const HgPredicate *predicate, bool *used);
  * for 10^HG_PREDICATE_SCALE.  It may be called during a scan.
  */
 extern void hg_predicate_prepare(HgPredicate *predicate, int scale);
+
+/*
+ * ------------------------------------------------------------------------
+ * Predicates of expressions (hg_predicate_clause.c)
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Returns the rows for which an expression over columns of one table is TRUE, or FALSE if holds is
+ * false, in CurrentMemoryContext.  Constants of the expression are not copied.  Returns NULL if
+ * the expression is not supported.
+ */
+extern HgPredicate *hg_predicate_from_clause(Node *clause, bool holds);
+
+/*
+ * ------------------------------------------------------------------------
+ * Predicates and the bounds of all values
+ * ------------------------------------------------------------------------
+ */
+
+/* Bounds of all values of a column. */
+typedef struct HgValueBounds
+{
+	bool has_nulls; /* some values may be NULL */
+	bool all_nulls;
+	/* low to high has all integers, or scaled integers of NUMERIC, that are not NULL */
+	bool known;
+	int128 low;
+	int128 high;
+} HgValueBounds;
+
+/* The share of rows that are in a predicate; HG_SHARE_SOME if that is unknown.  Ascending. */
+typedef enum HgPredicateShare
+{
+	HG_SHARE_NONE,
+	HG_SHARE_SOME,
+	HG_SHARE_ALL
+} HgPredicateShare;
+
+/* Returns the share of rows that are in a predicate.  bounds are by column of the batch. */
+extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
+										   const HgValueBounds *bounds);
+
+/*
+ * ------------------------------------------------------------------------
+ * Predicates and the rows of a batch (hg_predicate_apply.c)
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Applying a predicate raises no error and has no effects.  Some rows need a recheck by the SQL
+ * expression.  Their values are compressed, out of line or not understood, or a computed number of
+ * their batch does not fit.
+ */
+
+/*
+ * Sets holds[i] to whether the predicate holds for row i of a batch.  If that is unknown, it sets
+ * recheck[i], and the caller evaluates the whole qual for the row.  Other elements of recheck keep
+ * their values.  Returns true if it has set one.
+ */
+extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
+							   bool *recheck);
+
+/* Applies a predicate over a column's bytes to a value.  Returns false if *holds is unknown. */
+extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds);
+
+/*
+ * Applies a predicate over a column's bytes to all values of a dictionary.  Returns true if
+ * predicate->verdicts then has a boolean for each code, and false if some value is not known.
+ */
+extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary);
+
+/*
+ * ------------------------------------------------------------------------
+ * Predicates and the arrays of a segment (hg_predicate_arrays.c)
+ * ------------------------------------------------------------------------
+ */
+
+/* A column of a segment. */
+typedef struct HgPredicateColumn
+{
+	const HgSegmentArray *array;
+	const HgDictionary *dictionary; /* of an array with codes */
+} HgPredicateColumn;
+
+/*
+ * Returns true if the predicate can be applied to the arrays of its columns faster than to values
+ * fetched from them.  It is then prepared for that.
+ */
+extern bool hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *columns);
+
+/*
+ * Sets holds[i] to whether the predicate holds for row first + i, for i < n <= HG_BATCH_ROWS.
+ * hg_predicate_takes_arrays() must have returned true.
+ */
+extern void hg_predicate_apply_arrays(const HgPredicate *predicate,
+									  const HgPredicateColumn *columns, uint32 first, int n,
+									  bool *holds);
+
+/*
+ * ------------------------------------------------------------------------
+ * Predicates as filters of a device that has replicas of the columns (hg_predicate_filter.c)
+ * ------------------------------------------------------------------------
+ */
+
+/*
+ * Each column that the predicate reads must have a replica beside that of a graph of the rows.  A
+ * replica has integers, scaled integers, or codes of values; values of codes are tested here, one
+ * by one.  Columns without a replica are reported as demand, all at once.
+ */
+
+/*
+ * Adds a filter of a lookup's rows to filters, which are zeroed or already have the filters of
+ * earlier lookups.  It lets those rows of a pinned graph through that are in all of
+ * predicates[npredicates], which are bound.  Narrows *device_set to the devices that have all
+ * columns.  Returns false, and leaves filters and *device_set as they were, if no device has them
+ * or a predicate cannot be a filter.
+ */
+extern bool hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup,
+									const HgPinnedGraph *graph, int npredicates,
+									HgPredicate **predicates, HgDeviceSet *device_set);
 
 #endif /* HG_PREDICATE_H */

@@ -14,8 +14,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_arrays.h"
+#include "batch/hg_predicate.h"
 
 /* Rows of a step. */
 #define HG_STEP 64

@@ -25,7 +25,7 @@
 #include "utils/lsyscache.h"
 
 #include "batch/hg_comparison.h"
-#include "batch/hg_predicate_clause.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_text_clause.h"
 
 static HgPredicate *

@@ -13,8 +13,7 @@
 #include "miscadmin.h"
 
 #include "batch/hg_arithmetic_program.h"
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_filter.h"
+#include "batch/hg_predicate.h"
 
 /* Codes whose values are compared between two checks for interrupts. */
 #define HG_FILTER_POLL_CODES 1024

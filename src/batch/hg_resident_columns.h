@@ -14,8 +14,7 @@
 #define HG_RESIDENT_COLUMNS_H
 
 #include "batch/hg_batch.h"
-#include "batch/hg_predicate_arrays.h"
-#include "batch/hg_predicate_judge.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_resident.h"
 
 /* The columns of a batch, and the arrays that fill them. */

@@ -17,7 +17,7 @@
 #include "catalog/pg_type.h"
 
 #include "batch/hg_batch.h"
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "batch/hg_resident_values.h"
 #include "batch/hg_values.h"
 

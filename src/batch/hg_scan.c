@@ -3,7 +3,7 @@
  * hg_scan.c
  *	  Reads the child plan of a join as batches.
  *
- * A sequential scan of a heap table is read by pages (hg_scan_pages.h).  An Append is driven as
+ * A sequential scan of a heap table is read by pages (hg_scan_table.h).  An Append is driven as
  * ExecAppend() does, so that its subplans that are such scans are read by pages.  Any other plan
  * returns slots, whose columns are copied, because by-reference values are valid only until the
  * plan's next row.
@@ -21,10 +21,8 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_page_source.h"
 #include "batch/hg_scan.h"
-#include "batch/hg_scan_cover.h"
-#include "batch/hg_scan_pages.h"
+#include "batch/hg_scan_table.h"
 
 /* The first block of copied by-reference values. */
 #define HG_FIRST_SLOT_BYTES ((Size) 8 * 1024)
@@ -49,8 +47,7 @@ typedef struct HgSlots
 typedef struct HgReader
 {
 	PlanState *plan;
-	HgScanTable *table; /* the table, if read by pages; or NULL */
-	HgPages *pages;		/* reader by pages, or NULL */
+	HgScanTable *table; /* the table that is read by pages; or NULL */
 	HgSlots *slots;		/* reader by slots, or NULL */
 	bool at_end;
 } HgReader;
@@ -160,7 +157,7 @@ hg_slots_copy(HgSlots *slots, Datum value, int16 attlen)
 	return PointerGetDatum(to);
 }
 
-/* Appends rows to a batch, as hg_pages_fill() does. */
+/* Appends rows to a batch, as hg_scan_table_fill() does. */
 static bool
 hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
 {
@@ -200,13 +197,11 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
 /* Reads a plan by pages if possible. */
 static void
 hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
-			   HgBatchSource *source)
+			   const HgBatchSource *source)
 {
 	reader->plan = plan;
 	reader->table = hg_scan_table_create(plan, nattnos, attnos, source);
-	if (reader->table != NULL)
-		reader->pages = hg_pages_create(reader->table);
-	else
+	if (reader->table == NULL)
 		reader->slots = hg_slots_create(plan, nattnos, attnos);
 }
 
@@ -214,8 +209,8 @@ hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos
 static void
 hg_reader_rescan(HgReader *reader)
 {
-	if (reader->pages != NULL)
-		hg_pages_rescan(reader->pages, reader->plan->chgParam);
+	if (reader->table != NULL)
+		hg_scan_select_rescan(reader->table->select, reader->plan->chgParam);
 	ExecReScan(reader->plan);
 	reader->at_end = false;
 }
@@ -229,8 +224,8 @@ hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 		hg_reader_rescan(reader);
 	if (!reader->at_end)
 	{
-		if (reader->pages != NULL)
-			reader->at_end = !hg_pages_fill(reader->pages, batch, source->check);
+		if (reader->table != NULL)
+			reader->at_end = !hg_scan_table_fill(reader->table, batch, source->check);
 		else
 			reader->at_end = !hg_slots_fill(reader->slots, batch, source->max_rows);
 	}
@@ -323,10 +318,10 @@ hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
 			return false;
 		reader = &scan->readers[scan->append->as_whichplan];
 	}
-	if (reader->pages == NULL || reader->at_end || reader->plan->chgParam != NULL)
+	if (reader->table == NULL || reader->at_end || reader->plan->chgParam != NULL)
 		return false;
 	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);
-	found = hg_pages_run(reader->pages, max_rows, run);
+	found = hg_scan_table_run(reader->table, max_rows, run);
 	if (found && scan->append != NULL && scan->plan->instrument)
 	{
 		InstrStartNode(scan->plan->instrument);
@@ -336,140 +331,36 @@ hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
 	return found;
 }
 
-static bool
-hg_scan_may_share(const HgBatchSource *source)
-{
-	const HgScan *scan = (const HgScan *) source;
-
-	for (int i = 0; i < scan->nreaders; i++)
-		if (scan->readers[i].table != NULL && hg_scan_table_is_new(scan->readers[i].table))
-			return false;
-	return true;
-}
-
-static HgScanBlocks
-hg_scan_expect(const HgBatchSource *source)
-{
-	const HgScan *scan = (const HgScan *) source;
-	HgScanBlocks blocks = {0};
-
-	for (int i = 0; i < scan->nreaders; i++)
-		if (scan->readers[i].table != NULL)
-			hg_scan_table_expect(scan->readers[i].table, &blocks);
-	return blocks;
-}
-
-static const char *
-hg_scan_why_not(const HgBatchSource *source)
-{
-	const HgScan *scan = (const HgScan *) source;
-	const char *why_not = NULL;
-
-	for (int i = 0; i < scan->nreaders && why_not == NULL; i++)
-		if (scan->readers[i].table != NULL)
-			why_not = hg_scan_table_why_not(scan->readers[i].table);
-	return why_not;
-}
-
-/*
- * Returns the table whose rows may be covered, or NULL.  An Append has none, because all of its
- * tables would have to be coverable.
- */
-static HgScanTable *
-hg_scan_coverable(const HgScan *scan)
-{
-	return scan->append == NULL && scan->plan->chgParam == NULL ? scan->readers[0].table : NULL;
-}
-
-static HgCovered *
-hg_scan_cover(HgBatchSource *source, bool pending, HgSharedCovered *shared, dsa_area *area)
-{
-	HgScan *scan = (HgScan *) source;
-	HgScanTable *table = hg_scan_coverable(scan);
-
-	return table != NULL && !scan->at_end ? hg_scan_table_cover(table, pending, shared, area)
-										  : NULL;
-}
-
-static HgCovered *
-hg_scan_attach_covered(HgBatchSource *source, const HgSharedCovered *shared,
-					   const HgSharedPins *pins, dsa_area *area)
-{
-	HgScan *scan = (HgScan *) source;
-	HgScanTable *table = hg_scan_coverable(scan);
-
-	return table != NULL && !scan->at_end ? hg_scan_table_attach_covered(table, shared, pins, area)
-										  : NULL;
-}
-
+/* Creates the readers of plans, and sets the source's tables. */
 static void
-hg_scan_uncover(HgBatchSource *source)
+hg_scan_init_readers(HgScan *scan, int nplans, PlanState **plans, int nattnos, const int *attnos)
 {
-	hg_scan_table_uncover(((HgScan *) source)->readers[0].table);
-}
+	HgScanTables *tables = palloc0(sizeof(HgScanTables));
 
-static HgGraphExtent
-hg_scan_may_cover(const HgBatchSource *source)
-{
-	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
+	tables->may_use_cache = !IsParallelWorker();
+	scan->nreaders = nplans;
+	scan->readers = palloc0(Max(nplans, 1) * sizeof(HgReader));
+	for (int i = 0; i < nplans; i++)
+	{
+		HgReader *reader = &scan->readers[i];
 
-	return table != NULL ? hg_scan_table_may_cover(table) : (HgGraphExtent){0};
-}
-
-static HgPinnedGraph *
-hg_scan_pin_graph(const HgBatchSource *source, int ncolumns, const int *columns,
-				  AttrNumber *numbers)
-{
-	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
-
-	return table != NULL ? hg_scan_table_pin_graph(table, ncolumns, columns, numbers) : NULL;
-}
-
-static bool
-hg_scan_graph_order(const HgBatchSource *source, int n, int *order)
-{
-	const HgScanTable *table = hg_scan_coverable((const HgScan *) source);
-
-	return table != NULL && hg_scan_table_graph_order(table, n, order);
-}
-
-static bool
-hg_scan_init_page_source(HgBatchSource *source, bool parallel, int nwanted, const int *wanted,
-						 HgPageSource *page_source)
-{
-	const HgScan *scan = (const HgScan *) source;
-	HgScanTable *table = hg_scan_coverable(scan);
-	HgScanBlocks blocks = {0};
-
-	if (table == NULL || scan->at_end)
-		return false;
-	hg_scan_table_expect(table, &blocks);
-	return blocks.resident == 0 &&
-		   hg_page_source_init(page_source, table, parallel, nwanted, wanted);
+		hg_reader_init(reader, plans[i], nattnos, attnos, &scan->source);
+		if (reader->table != NULL)
+			tables->list = lappend(tables->list, reader->table);
+	}
+	scan->source.tables = tables->list != NIL ? tables : NULL;
 }
 
 HgBatchSource *
 hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 {
 	HgScan *scan = palloc0(sizeof(HgScan));
-	bool by_pages = false;
 
 	scan->source.next = hg_scan_next;
 	scan->source.next_run = hg_scan_next_run;
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
 	scan->source.max_rows = HG_BATCH_ROWS;
-	scan->source.expect = hg_scan_expect;
-	scan->source.why_not = hg_scan_why_not;
-	scan->source.may_share = hg_scan_may_share;
-	scan->source.cover = hg_scan_cover;
-	scan->source.attach_covered = hg_scan_attach_covered;
-	scan->source.uncover = hg_scan_uncover;
-	scan->source.may_cover = hg_scan_may_cover;
-	scan->source.pin_graph = hg_scan_pin_graph;
-	scan->source.graph_order = hg_scan_graph_order;
-	scan->source.init_page_source = hg_scan_init_page_source;
-	scan->source.may_use_cache = !IsParallelWorker();
 	scan->plan = plan;
 
 	/* ExecAppend() waits for asynchronous subplans */
@@ -477,22 +368,15 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	{
 		AppendState *append = (AppendState *) plan;
 
-		scan->nreaders = append->as_nplans;
-		scan->readers = palloc0(Max(scan->nreaders, 1) * sizeof(HgReader));
-		for (int i = 0; i < scan->nreaders; i++)
-		{
-			hg_reader_init(&scan->readers[i], append->appendplans[i], nattnos, attnos,
-						   &scan->source);
-			by_pages |= scan->readers[i].pages != NULL;
-		}
-		if (by_pages)
+		hg_scan_init_readers(scan, append->as_nplans, append->appendplans, nattnos, attnos);
+		if (scan->source.tables != NULL)
 		{
 			scan->append = append;
 			return &scan->source;
 		}
 	}
-	scan->nreaders = 1;
-	scan->readers = palloc0(sizeof(HgReader));
-	hg_reader_init(&scan->readers[0], plan, nattnos, attnos, &scan->source);
+	hg_scan_init_readers(scan, 1, &plan, nattnos, attnos);
+	if (scan->source.tables != NULL)
+		scan->source.tables->only = linitial(scan->source.tables->list);
 	return &scan->source;
 }

@@ -15,9 +15,9 @@
 #include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_covered.h"
-#include "batch/hg_predicate_filter.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_changed.h"
-#include "batch/hg_scan_cover.h"
+#include "batch/hg_scan_table.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_statistics.h"
 
@@ -26,33 +26,27 @@ hg_scan_table_may_cover(const HgScanTable *table)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
 	const HgGraphExtent none = {0};
-	HgGraphKey key;
 	const char *why_not;
 
 	if ((table->decided && table->resident == NULL) || !hg_resident ||
 		!hg_scan_select_is_columns(table->select) ||
 		!hg_validity_may_use(rel, table->node->ss.ps.state->es_snapshot, &why_not))
 		return none;
-	hg_scan_table_graph_key(table, &key);
-	return hg_resident_graph_extent(rel, &key);
+	return hg_resident_graph_extent(rel, table->key);
 }
 
 HgPinnedGraph *
 hg_scan_table_pin_graph(const HgScanTable *table, int ncolumns, const int *columns,
 						AttrNumber *numbers)
 {
-	HgGraphKey key;
-
-	hg_scan_table_graph_key(table, &key);
 	for (int i = 0; i < ncolumns; i++)
-		numbers[i] = (AttrNumber) table->attnos[columns[i]];
-	return hg_resident_graph_pin(table->node->ss.ss_currentRelation, &key);
+		numbers[i] = table->attnos[columns[i]];
+	return hg_resident_graph_pin(table->node->ss.ss_currentRelation, table->key);
 }
 
 bool
 hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
 {
-	HgGraphKey key;
 	HgGraphKey *keys;
 	int nkeys;
 	bool found = false;
@@ -62,9 +56,8 @@ hg_scan_table_graph_order(const HgScanTable *table, int n, int *order)
 	nkeys = hg_resident_graph_keys(table->node->ss.ss_currentRelation, &keys);
 	if (nkeys == 0)
 		return false;
-	hg_scan_table_graph_key(table, &key);
 	for (int i = 0; i < nkeys && !found; i++)
-		found = hg_graph_key_permutes(&keys[i], &key, order) && n-- == 0;
+		found = hg_graph_key_permutes(&keys[i], table->key, order) && n-- == 0;
 	pfree(keys);
 	return found;
 }
@@ -143,7 +136,7 @@ hg_scan_cover_changed(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 		covered->lost += (double) (nrows - count) / Max(nrows, 1);
 		hg_resident_scan_cover_older(table->resident, segment, block, &lines);
 		/* a block with delta rows is counted when the scan reads it */
-		table->source->blocks.heap += lines.nothers == 0;
+		table->source->tables->blocks.heap += lines.nothers == 0;
 		*blocks += lines.nothers == 0;
 		hg_heap_count_rows(scan->rs_rd, (int) count);
 		left += seen == bits ? count
@@ -180,7 +173,7 @@ hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	const HgSegmentVersion *version = segment->version;
 	HgSegmentRows rows = hg_segment_rows(version);
 	uint32 valid_rows =
-		hg_resident_scan_cover(table->resident, segment, &table->source->blocks.resident);
+		hg_resident_scan_cover(table->resident, segment, &table->source->tables->blocks.resident);
 	HgPredicateShare share;
 	uint64 *bits = NULL;
 	uint32 left = 0;
@@ -303,8 +296,7 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
  * says that the qual may stay pending.
  */
 static HgCovered *
-hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
-				   const HgGraphKey *key, bool pending)
+hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph, bool pending)
 {
 	HgResidentColumn *columns = hg_scan_covered_columns(table);
 	uint32 nsegments;
@@ -312,8 +304,8 @@ hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 	BlockNumber blocks = 0;
 	HgCovered *covered;
 
-	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, key, valid, nsegments,
-								table->nattnos, columns);
+	covered = hg_covered_create(table->node->ss.ss_currentRelation, graph, table->key, valid,
+								nsegments, table->nattnos, columns);
 	pfree(columns);
 	if (pending)
 		hg_scan_set_pending(table, covered);
@@ -337,16 +329,14 @@ hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
 	HgResidentColumn *columns;
-	HgGraphKey key;
 	HgCovered *covered;
 
 	hg_scan_table_open(table, pins->valid, shared->nparts);
 	MemoryContextSwitchTo(old);
 
-	hg_scan_table_graph_key(table, &key);
 	columns = hg_scan_covered_columns(table);
-	covered = hg_shared_covered_attach(shared, area, table->node->ss.ss_currentRelation, &key, pins,
-									   table->nattnos, columns, table->resident);
+	covered = hg_shared_covered_attach(shared, area, table->node->ss.ss_currentRelation, table->key,
+									   pins, table->nattnos, columns, table->resident);
 	pfree(columns);
 	return covered;
 }
@@ -383,23 +373,21 @@ static HgCovered *
 hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool pending)
 {
 	PlanState *plan = &table->node->ss.ps;
-	HgGraphKey key;
 	HgPinnedGraph *graph;
 	HgCovered *covered;
 	uint32 nsegments;
 
 	if (table->resident == NULL || !hg_scan_select_is_columns(table->select))
 		return NULL;
-	hg_scan_table_graph_key(table, &key);
 	(void) hg_resident_scan_valid(table->resident, &nsegments);
 	if (nsegments > HG_COVERED_SEGMENTS)
 		return NULL;
-	graph = hg_resident_graph_pin(table->node->ss.ss_currentRelation, &key);
+	graph = hg_resident_graph_pin(table->node->ss.ss_currentRelation, table->key);
 	if (graph == NULL)
 		return NULL;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	covered = hg_scan_cover_rows(table, scan, graph, &key, pending);
+	covered = hg_scan_cover_rows(table, scan, graph, pending);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, (double) covered->rows);
 	return covered;

@@ -22,6 +22,7 @@
 
 #include "batch/hg_heap_page.h"
 #include "batch/hg_scan_heap.h"
+#include "batch/hg_scan_table.h"
 #include "batch/hg_scan_tuples.h"
 
 /* Steps in which a page is prefetched: the processor can have few cache misses under way. */
@@ -31,18 +32,18 @@
 #define HG_AHEAD_PAUSE 64
 
 /* The page behind the current one. */
-typedef struct HgAhead
+typedef struct HgPageAhead
 {
 	BlockNumber behind; /* number of the current page */
 	const char *page;	/* the next page, or NULL if it is not found */
 	Size asked;			/* bytes of it that were prefetched */
 	int pause;			/* pages until the next lookup */
-} HgAhead;
+} HgPageAhead;
 
 struct HgScanHeap
 {
 	HgScanSelect *select;
-	HgAhead ahead;
+	HgPageAhead ahead;
 	HgTupleLayout *layout;
 	HgTupleLayout *check_layout; /* of the check's columns; NULL until the check is applied */
 	HgHeapPage page;			 /* the current rows */
@@ -122,7 +123,7 @@ static void
 hg_scan_heap_look_ahead(HgScanHeap *heap)
 {
 	const HgHeapPage *page = &heap->page;
-	HgAhead *ahead = &heap->ahead;
+	HgPageAhead *ahead = &heap->ahead;
 
 	if (ahead->behind == page->block)
 		return;
@@ -143,7 +144,7 @@ hg_scan_heap_look_ahead(HgScanHeap *heap)
 static inline void
 hg_scan_heap_ask_ahead(HgScanHeap *heap)
 {
-	HgAhead *ahead = &heap->ahead;
+	HgPageAhead *ahead = &heap->ahead;
 	Size end = Min(ahead->asked + BLCKSZ / HG_AHEAD_STEPS + HG_CACHE_LINE, BLCKSZ);
 
 	if (ahead->page == NULL)
@@ -184,7 +185,7 @@ hg_scan_heap_add(HgScanHeap *heap, HgBatch *batch)
 }
 
 bool
-hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, HgBatchSource *source)
+hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, const HgBatchSource *source)
 {
 	HgHeapPage *page = &heap->page;
 	BlockNumber block = hg_heap_blocks_unread(scan) ? InvalidBlockNumber : page->block;
@@ -196,7 +197,7 @@ hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch, HgBatchS
 		if (!hg_heap_page_next(page, scan, heap->select->node->ss.ss_ScanTupleSlot,
 							   hg_scan_heap_room(heap, batch, source->max_bytes)))
 			return false;
-		source->blocks.heap += page->block != block;
+		source->tables->blocks.heap += page->block != block;
 		block = page->block;
 		taken = page->ntuples;
 		hg_scan_heap_add(heap, batch);

@@ -21,11 +21,11 @@ typedef struct HgScanHeap HgScanHeap;
 extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos);
 
 /*
- * Appends rows of the scan that pass the check and the qual to a batch, as hg_pages_fill() does.
- * Counts the source's blocks.  Returns false at the end.
+ * Appends rows of the scan that pass the check and the qual to a batch, as hg_scan_table_fill()
+ * does. Counts the source's blocks.  Returns false at the end.
  */
 extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch,
-							  HgBatchSource *source);
+							  const HgBatchSource *source);
 
 /*
  * Appends rows of a block that is not valid, from row run->taken on; the block must fit.  Returns

@@ -20,31 +20,12 @@
 #include "miscadmin.h"
 
 #include "batch/hg_heap_page.h"
-#include "batch/hg_scan_heap.h"
-#include "batch/hg_scan_pages.h"
-
-struct HgPages
-{
-	HgScanTable *table;
-	HgScanHeap *heap;
-	bool takes_runs; /* the consumer has requested a run since the last batch */
-};
-
-HgPages *
-hg_pages_create(HgScanTable *table)
-{
-	HgPages *pages = palloc0(sizeof(HgPages));
-
-	pages->table = table;
-	pages->heap = hg_scan_heap_create(table->select, table->nattnos, table->attnos);
-	return pages;
-}
+#include "batch/hg_scan_table.h"
 
 /* Fills a batch from cached columns and from the heap; false at the end. */
 static bool
-hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
+hg_scan_table_read_mixed(HgScanTable *table, TableScanDesc scan, HgBatch *batch)
 {
-	HgScanTable *table = pages->table;
 	const HgBatchSource *source = table->source;
 	Size room = 0; /* bytes left for by-reference values */
 	HgResidentRun run;
@@ -54,10 +35,11 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 		CHECK_FOR_INTERRUPTS();
 		if (batch->nrows == 0)
 			room = source->max_bytes > 0 ? source->max_bytes : SIZE_MAX;
-		if (!hg_resident_scan_next(table->resident, scan, &run, &table->source->blocks.resident))
+		if (!hg_resident_scan_next(table->resident, scan, &run,
+								   &table->source->tables->blocks.resident))
 		{
 			/* by-reference values need the page until the next call */
-			if (hg_scan_heap_holds(pages->heap, batch))
+			if (hg_scan_heap_holds(table->heap, batch))
 				return true;
 			hg_heap_page_end(scan, table->node->ss.ss_ScanTupleSlot);
 			return false;
@@ -65,7 +47,7 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 		if (run.nrows > 0)
 		{
 			/* rows that can be a run are not appended to rows of the heap */
-			if (batch->nrows > 0 && pages->takes_runs && hg_scan_runs_lie(table->runs, &run))
+			if (batch->nrows > 0 && table->takes_runs && hg_scan_runs_lie(table->runs, &run))
 				break;
 			if (hg_scan_runs_rule_out(table->runs, &run))
 			{
@@ -77,74 +59,67 @@ hg_pages_read_mixed(HgPages *pages, TableScanDesc scan, HgBatch *batch)
 			hg_resident_scan_skip(table->resident,
 								  hg_scan_runs_add(table->runs, &run, batch, &room));
 		}
-		else if (!hg_scan_heap_fits(pages->heap, batch))
+		else if (!hg_scan_heap_fits(table->heap, batch))
 			break;
 		else
 		{
 			bool all;
 			int taken =
-				hg_scan_heap_add_block(pages->heap, scan, &run, batch, source->max_bytes, &all);
+				hg_scan_heap_add_block(table->heap, scan, &run, batch, source->max_bytes, &all);
 
-			table->source->blocks.heap += run.taken == 0;
+			table->source->tables->blocks.heap += run.taken == 0;
 			hg_resident_scan_skip_block(table->resident, taken, all);
 			/* a page with by-reference values is a batch of its own */
-			if (hg_scan_heap_holds(pages->heap, batch))
+			if (hg_scan_heap_holds(table->heap, batch))
 				break;
 		}
 	}
 	return true;
 }
 
-/* hg_pages_fill() without its instrumentation. */
+/* hg_scan_table_fill() without its instrumentation. */
 static bool
-hg_pages_read(HgPages *pages, HgBatch *batch, HgRowCheck *check)
+hg_scan_table_read(HgScanTable *table, HgBatch *batch, HgRowCheck *check)
 {
-	HgScanTable *table = pages->table;
 	TableScanDesc scan = hg_scan_table_begin(table);
 
 	batch->checked = hg_scan_select_begin(table->select, check);
 	if (table->resident != NULL)
 	{
-		bool more = hg_pages_read_mixed(pages, scan, batch);
+		bool more = hg_scan_table_read_mixed(table, scan, batch);
 
-		pages->takes_runs = false;
+		table->takes_runs = false;
 		return more;
 	}
-	return hg_scan_heap_fill(pages->heap, scan, batch, table->source);
-}
-
-void
-hg_pages_rescan(HgPages *pages, const Bitmapset *changed)
-{
-	hg_scan_select_rescan(pages->table->select, changed);
+	return hg_scan_heap_fill(table->heap, scan, batch, table->source);
 }
 
 bool
-hg_pages_fill(HgPages *pages, HgBatch *batch, HgRowCheck *check)
+hg_scan_table_fill(HgScanTable *table, HgBatch *batch, HgRowCheck *check)
 {
-	PlanState *plan = &pages->table->node->ss.ps;
+	PlanState *plan = &table->node->ss.ps;
 	int before = batch->nrows;
 	bool more;
 
 	/* as ExecProcNode() does; rows that the check rejects are not returned */
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	more = hg_pages_read(pages, batch, check);
+	more = hg_scan_table_read(table, batch, check);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, batch->nrows - before);
 	return more;
 }
 
-/* hg_pages_run() without its instrumentation. */
+/* hg_scan_table_run() without its instrumentation. */
 static bool
-hg_pages_read_run(HgPages *pages, int max_rows, HgRun *run)
+hg_scan_table_read_run(HgScanTable *table, int max_rows, HgRun *run)
 {
-	HgScanTable *table = pages->table;
 	TableScanDesc scan = hg_scan_table_begin(table);
 	HgResidentRun rows;
 
 	if (table->resident == NULL ||
-		!hg_resident_scan_next(table->resident, scan, &rows, &table->source->blocks.resident) ||
+		!hg_resident_scan_next(table->resident, scan, &rows,
+							   &table->source->tables->blocks.resident) ||
 		rows.nrows == 0 || !hg_scan_runs_values(table->runs, &rows, run->values))
 		return false;
 	run->nrows = Min(rows.nrows, max_rows);
@@ -154,9 +129,8 @@ hg_pages_read_run(HgPages *pages, int max_rows, HgRun *run)
 }
 
 bool
-hg_pages_run(HgPages *pages, int max_rows, HgRun *run)
+hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run)
 {
-	const HgScanTable *table = pages->table;
 	PlanState *plan = &table->node->ss.ps;
 	bool found;
 
@@ -164,10 +138,10 @@ hg_pages_run(HgPages *pages, int max_rows, HgRun *run)
 	if (plan->qual != NULL || (table->decided && table->resident == NULL))
 		return false;
 	CHECK_FOR_INTERRUPTS();
-	pages->takes_runs = true;
+	table->takes_runs = true;
 	if (plan->instrument)
 		InstrStartNode(plan->instrument);
-	found = hg_pages_read_run(pages, max_rows, run);
+	found = hg_scan_table_read_run(table, max_rows, run);
 	if (plan->instrument)
 		InstrStopNode(plan->instrument, found ? run->nrows : 0);
 	return found;

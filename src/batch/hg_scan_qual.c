@@ -39,8 +39,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_bound_params.h"
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_clause.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_qual.h"
 
 /* Parts: ahead of a parameter, and behind one; in each, predicates without arithmetic first. */

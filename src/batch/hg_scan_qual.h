@@ -12,7 +12,7 @@
 
 #include "nodes/pg_list.h"
 
-#include "batch/hg_predicate_judge.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_scan_tuples.h"
 
 typedef struct HgColumnQual HgColumnQual;

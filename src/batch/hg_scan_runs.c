@@ -20,8 +20,7 @@
 #include "port/pg_bitutils.h"
 
 #include "batch/hg_heap_page.h"
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_arrays.h"
+#include "batch/hg_predicate.h"
 #include "batch/hg_resident_columns.h"
 #include "batch/hg_scan_runs.h"
 

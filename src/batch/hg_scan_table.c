@@ -66,7 +66,7 @@ hg_scan_table_collect_attributes(HgScanTable *table)
 }
 
 HgScanTable *
-hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, HgBatchSource *source)
+hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, const HgBatchSource *source)
 {
 	SeqScanState *node;
 	HgScanTable *table;
@@ -107,16 +107,11 @@ hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, HgBatchSou
 	table->select = hg_scan_select_create(node, nattnos, table_attnos);
 	table->attnos = table_attnos;
 	table->nattnos = nattnos;
+	table->heap = hg_scan_heap_create(table->select, nattnos, table_attnos);
 	table->source = source;
 	table->qual_is_odd = !hg_scan_table_collect_attributes(table);
 	table->decided = !hg_resident_memory_exists() || table->qual_is_odd;
 	return table;
-}
-
-bool
-hg_scan_table_is_new(const HgScanTable *table)
-{
-	return hg_relation_is_new(table->node->ss.ss_currentRelation);
 }
 
 /* Lists the members of a set; returns their number. */
@@ -167,7 +162,8 @@ hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks)
 	blocks->heap += nblocks;
 }
 
-const char *
+/* Returns why a scanned table with cached columns was not read from them, or NULL. */
+static const char *
 hg_scan_table_why_not(const HgScanTable *table)
 {
 	Relation rel = table->node->ss.ss_currentRelation;
@@ -193,24 +189,95 @@ hg_scan_table_why_not(const HgScanTable *table)
 	return why_not;
 }
 
-void
-hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key)
-{
-	TupleDesc desc = RelationGetDescr(table->node->ss.ss_currentRelation);
-	const HgSourceKey *of = table->source->key;
+/* ---------------------------------------------------------------------
+ * The tables of a source
+ * ---------------------------------------------------------------------
+ */
 
-	key->ncolumns = of->ncolumns;
-	memcpy(key->parts, of->parts, of->ncolumns * sizeof(HgGraphPart));
-	for (int i = 0; i < of->ncolumns; i++)
-		key->columns[i] =
-			hg_resident_column(TupleDescAttr(desc, table->attnos[of->columns[i]] - 1));
+bool
+hg_scan_tables_may_share(const HgScanTables *tables)
+{
+	ListCell *lc;
+
+	if (tables == NULL)
+		return false;
+	foreach (lc, tables->list)
+		if (hg_relation_is_new(((const HgScanTable *) lfirst(lc))->node->ss.ss_currentRelation))
+			return false;
+	return true;
 }
+
+void
+hg_scan_tables_set_cache(HgScanTables *tables, bool may_use_cache)
+{
+	if (tables != NULL)
+		tables->may_use_cache = may_use_cache;
+}
+
+HgScanBlocks
+hg_scan_tables_blocks(const HgScanTables *tables)
+{
+	return tables != NULL ? tables->blocks : (HgScanBlocks){0};
+}
+
+HgScanBlocks
+hg_scan_tables_expect(const HgScanTables *tables)
+{
+	HgScanBlocks blocks = {0};
+	ListCell *lc;
+
+	if (tables != NULL)
+		foreach (lc, tables->list)
+			hg_scan_table_expect(lfirst(lc), &blocks);
+	return blocks;
+}
+
+const char *
+hg_scan_tables_why_not(const HgScanTables *tables)
+{
+	const char *why_not = NULL;
+	ListCell *lc;
+
+	if (tables != NULL)
+		foreach (lc, tables->list)
+			if ((why_not = hg_scan_table_why_not(lfirst(lc))) != NULL)
+				break;
+	return why_not;
+}
+
+void
+hg_scan_tables_set_key(HgScanTables *tables, int ncolumns, const int *columns,
+					   const HgGraphPart *parts)
+{
+	ListCell *lc;
+
+	if (tables == NULL)
+		return;
+	foreach (lc, tables->list)
+	{
+		HgScanTable *table = lfirst(lc);
+		TupleDesc desc = RelationGetDescr(table->node->ss.ss_currentRelation);
+
+		if (table->key == NULL)
+			table->key = palloc0(sizeof(HgGraphKey));
+		table->key->ncolumns = ncolumns;
+		memcpy(table->key->parts, parts, ncolumns * sizeof(HgGraphPart));
+		for (int i = 0; i < ncolumns; i++)
+			table->key->columns[i] =
+				hg_resident_column(TupleDescAttr(desc, table->attnos[columns[i]] - 1));
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Valid blocks
+ * ---------------------------------------------------------------------
+ */
 
 /* Notes the key by which rows are joined, if a graph of its columns would have it. */
 static void
 hg_scan_table_note_key(const HgScanTable *table, Relation rel)
 {
-	HgGraphKey key;
+	const HgGraphKey *key = table->key;
 	HgGraphKey made;
 	HgKeyNumbers numbers;
 	MemoryContext context;
@@ -218,14 +285,13 @@ hg_scan_table_note_key(const HgScanTable *table, Relation rel)
 
 	if (!hg_auto_may_note(rel))
 		return;
-	hg_scan_table_graph_key(table, &key);
 	context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph noted key", ALLOCSET_SMALL_SIZES);
 	old = MemoryContextSwitchTo(context);
-	if (hg_graph_key_create(key.ncolumns, key.columns, &made) != NULL &&
-		hg_graph_key_equal(&key, &made))
+	if (hg_graph_key_create(key->ncolumns, key->columns, &made) != NULL &&
+		hg_graph_key_equal(key, &made))
 	{
-		numbers = hg_graph_key_numbers(&key);
+		numbers = hg_graph_key_numbers(key);
 		hg_auto_note_key(rel, &numbers);
 	}
 	MemoryContextSwitchTo(old);
@@ -256,7 +322,7 @@ hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks)
 	Relation rel = table->node->ss.ss_currentRelation;
 	HgResidentScan *resident = NULL;
 
-	if (table->source->may_use_cache)
+	if (table->source->tables->may_use_cache)
 	{
 		AttrNumber *attnos;
 		int n = hg_scan_table_needed(table, &attnos);
@@ -264,7 +330,7 @@ hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks)
 		resident =
 			hg_resident_scan_create(rel, table->node->ss.ps.state->es_snapshot, nblocks, n, attnos);
 		pfree(attnos);
-		if (hg_resident && table->source->key != NULL && !IsParallelWorker())
+		if (hg_resident && table->key != NULL && !IsParallelWorker())
 			hg_scan_table_note_key(table, rel);
 	}
 	hg_scan_table_decided(table, resident);

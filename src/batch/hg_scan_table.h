@@ -16,47 +16,89 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_graph_key.h"
+#include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_runs.h"
 #include "batch/hg_scan_select.h"
+#include "batch/hg_shared_covered.h"
 
 /* The fields are read-only for other files. */
 typedef struct HgScanTable
 {
 	SeqScanState *node;
-	HgBatchSource *source; /* the source that scans the table */
+	const HgBatchSource *source; /* the source that scans the table */
 	int nattnos;
 	AttrNumber *attnos; /* [nattnos] the consumer's columns */
 	HgScanSelect *select;
 	Bitmapset *qual_attnos;	  /* attributes that the qual uses */
 	bool qual_is_odd;		  /* the qual also uses system columns or the whole row */
+	HgGraphKey *key;		  /* the key by which rows are joined; NULL if no graph can have it */
 	bool decided;			  /* the valid blocks are known */
 	HgResidentScan *resident; /* NULL if no block is valid */
 	HgScanRuns *runs;		  /* reads resident; NULL if that is NULL */
+	HgScanHeap *heap;		  /* reads pages of the table */
+	bool takes_runs;		  /* the consumer has requested a run since the last batch */
 } HgScanTable;
+
+/* Numbers of blocks, by where a scan has read them or would read them. */
+typedef struct HgScanBlocks
+{
+	uint64 resident; /* read from cached columns */
+	uint64 heap;	 /* read from the table */
+} HgScanBlocks;
+
+/* The tables that a source scans: one, or those of an Append. */
+struct HgScanTables
+{
+	/*
+	 * True if cached columns may be read.  In a parallel worker, the leader sets it if
+	 * hg_scan_tables_may_share() returns true of its own tables.  That means that the transaction
+	 * has created none of them, which a worker cannot find out.
+	 */
+	bool may_use_cache;
+	HgScanBlocks blocks; /* blocks that were read, over all scans */
+	List *list;			 /* of HgScanTables */
+	/* The table if the source scans nothing else, so that rows can be covered; or NULL. */
+	HgScanTable *only;
+};
 
 /*
  * Returns the table whose attributes are attnos[nattnos] of a plan's rows, in
  * CurrentMemoryContext.  Returns NULL if the plan is not a sequential scan that can be read by
- * pages.  The source says whether cached columns may be used, and counts the table's blocks.
+ * pages.  The source's tables must have it when it is read.
  */
 extern HgScanTable *hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos,
-										 HgBatchSource *source);
-
-/* Returns true if the open transaction has created the table or its file. */
-extern bool hg_scan_table_is_new(const HgScanTable *table);
+										 const HgBatchSource *source);
 
 /*
- * Adds the blocks of the table to *blocks: those that a scan would now read from the cache, and
- * the others.
+ * The following functions accept NULL in place of the tables of a source that scans none.
+ *
+ * Returns true if processes can share the tables: the open transaction has created none of them,
+ * nor their files.
  */
+extern bool hg_scan_tables_may_share(const HgScanTables *tables);
+
+/* Sets whether cached columns may be read. */
+extern void hg_scan_tables_set_cache(HgScanTables *tables, bool may_use_cache);
+
+/* Returns the blocks that were read, over all scans. */
+extern HgScanBlocks hg_scan_tables_blocks(const HgScanTables *tables);
+
+/* Estimates the blocks that a scan would now read from the cache, and the others. */
+extern HgScanBlocks hg_scan_tables_expect(const HgScanTables *tables);
+
+/* Returns, after a scan, why a table with cached columns was not read from them, or NULL. */
+extern const char *hg_scan_tables_why_not(const HgScanTables *tables);
+
+/*
+ * Sets the key by which rows are joined, before the first row is read: columns[ncolumns] of the
+ * source's batches, made into words as parts[ncolumns] say.
+ */
+extern void hg_scan_tables_set_key(HgScanTables *tables, int ncolumns, const int *columns,
+								   const HgGraphPart *parts);
+
+/* Adds the blocks of a table that a scan would now read from the cache, and the others. */
 extern void hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks);
-
-/* Returns why a scanned table with cached columns was not read from them, or NULL. */
-extern const char *hg_scan_table_why_not(const HgScanTable *table);
-
-/* Sets the key that a graph must have to cover rows, with the table's columns. */
-extern void hg_scan_table_graph_key(const HgScanTable *table, HgGraphKey *key);
 
 /* Determines the valid blocks of an unread scan of at least nblocks blocks. */
 extern void hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks);
@@ -66,5 +108,70 @@ extern void hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 
 
 /* Begins the plan's scan, if needed, determines its valid blocks, and returns it. */
 extern TableScanDesc hg_scan_table_begin(HgScanTable *table);
+
+/* ---------------------------------------------------------------------
+ * Rows (hg_scan_pages.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Appends rows of the plan to a batch.  Returns false when the plan has ended, perhaps with some
+ * last rows; it must then not be called again until a rescan.  If it returns true, it has appended
+ * rows.  By-reference values point into a page that is pinned until the next call, into cached
+ * columns, or to defaults of added columns.  The latter two are bounded as hg_batch.h says.  The
+ * check (or NULL) is applied if that pays; the batch, which must then be empty, is marked as
+ * checked.
+ */
+extern bool hg_scan_table_fill(HgScanTable *table, HgBatch *batch, HgRowCheck *check);
+
+/*
+ * Returns the next rows of a plan without a qual as a run (hg_batch.h), if they are read from
+ * cached columns.  Otherwise returns false and does nothing.
+ */
+extern bool hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run);
+
+/* ---------------------------------------------------------------------
+ * Covered rows (hg_scan_cover.c), of a table with a key
+ * ---------------------------------------------------------------------
+ */
+
+/* Estimates what a graph would cover of the table, before a qual; its share is 0 if none would. */
+extern HgGraphExtent hg_scan_table_may_cover(const HgScanTable *table);
+
+/*
+ * Pins the graph that hg_scan_table_may_cover() has found, in CurrentMemoryContext.  Sets
+ * numbers[ncolumns] to the table's attribute numbers of the source's columns columns[ncolumns].
+ * Returns NULL if there is no graph.
+ */
+extern HgPinnedGraph *hg_scan_table_pin_graph(const HgScanTable *table, int ncolumns,
+											  const int *columns, AttrNumber *numbers);
+
+/*
+ * Finds the n-th graph, from 0, of the table whose columns are those of the key.  Column i of the
+ * graph is column order[i] of the key.  Returns false if there is no n-th graph.
+ */
+extern bool hg_scan_table_graph_order(const HgScanTable *table, int n, int *order);
+
+/*
+ * Covers the rows that a cached HashGraph has, before the first row is read, in
+ * CurrentMemoryContext.  The source then returns the other rows, in this scan and its rescans.
+ * Returns NULL if no row is covered.
+ *
+ * shared is NULL, or the shared state of a parallel scan that has not begun.  The leader then
+ * decides what is covered, and publishes that in shared and in the area.  If pending is true and
+ * shared is NULL, the qual may stay a pending predicate of the covered rows (hg_covered.h).
+ */
+extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared,
+									  dsa_area *area);
+
+/*
+ * Covers the rows that the leader has covered, from versions that the caller has pinned.  Returns
+ * NULL if no row can be covered here.
+ */
+extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
+											   const HgSharedPins *pins, dsa_area *area);
+
+/* Makes the source return all rows again, from the next rescan on. */
+extern void hg_scan_table_uncover(HgScanTable *table);
 
 #endif /* HG_SCAN_TABLE_H */

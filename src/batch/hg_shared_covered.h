@@ -53,11 +53,11 @@ extern void hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area,
 									  const HgCovered *covered, const HgResidentScan *scan);
 
 /* A worker's pins: the valid blocks of a scan, and the graph that has its covered rows. */
-struct HgSharedPins
+typedef struct HgSharedPins
 {
 	HgValidBlocks *valid;
 	HgPinnedGraph *graph;
-};
+} HgSharedPins;
 
 /*
  * Pin the valid blocks or the graph, while the leader has them pinned.  The pins last until

@@ -21,7 +21,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_batch.h"
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "batch/hg_value_order.h"
 #include "batch/hg_values.h"
 #include "loader/hg_loader_column.h"

@@ -12,7 +12,7 @@
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "loader/hg_loader_replica.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph_version.h"

@@ -261,7 +261,7 @@ static double
 hg_adaptive_held_rows(const Path *outer)
 {
 	return (double) get_hash_memory_limit() / 2 /
-		   (double) hg_input_row_bytes(sizeof(uint64), outer->pathtarget->width);
+		   (double) hg_held_row_bytes(sizeof(uint64), outer->pathtarget->width);
 }
 
 /* Clauses without those that are constant in a run, which a Result above the join tests. */

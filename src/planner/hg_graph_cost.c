@@ -241,7 +241,6 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 						  .spills_apart =
 							  hg_join_spills_apart(path->join_type, path->parallel_hash),
 						  .answered = columns[HG_OUTER] == 0 && columns[HG_INNER] == 0};
-	const bool fixed[2] = {false, false};
 	bool cover[2] = {false, false};
 	bool covered;
 	double processes =
@@ -260,7 +259,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 		/* the leader checks changed pages for all processes */
 		shape.pages[side] *= processes;
 	}
-	hg_join_cover_choose(&shape, fixed, cover);
+	hg_join_cover_choose(&shape, cover);
 	covered = cover[HG_OUTER] || cover[HG_INNER];
 	if (covered)
 		hg_graph_price(path, &shape, cover, processes, input_costs, cost);
@@ -270,7 +269,7 @@ hg_graph_cost_of_sides(PlannerInfo *root, const HgJoinPath *path, const int colu
 	/* If a device is asked, covering may pay even if columns would need rows to be read. */
 	cost->asked = -1;
 	shape.answered = true;
-	hg_join_cover_choose(&shape, fixed, cover);
+	hg_join_cover_choose(&shape, cover);
 	if (hg_cover_asks_device(&shape, cover))
 	{
 		HgGraphCost asked;

@@ -330,7 +330,7 @@ hg_join_first_part(const HgJoinPath *path, double inner_bytes, uint32 key_width,
 	if (path->parallel_hash)
 		return 1;
 	limit = get_hash_memory_limit();
-	outer_bytes = outer->rows * (double) hg_input_row_bytes(key_width, outer->pathtarget->width);
+	outer_bytes = outer->rows * (double) hg_held_row_bytes(key_width, outer->pathtarget->width);
 	if (inner_bytes > limit / 2 || outer_bytes <= limit - inner_bytes)
 		return 1;
 	return (limit - inner_bytes) / outer_bytes;
@@ -391,7 +391,7 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 		const Path *input = list_nth(path->custom.custom_paths, side);
 		int width = input->pathtarget->width;
 
-		bytes += rows[side] * (double) hg_input_row_bytes(key_width, width);
+		bytes += rows[side] * (double) hg_held_row_bytes(key_width, width);
 		pages += rows[side] * (width + HG_SPILLED_ROW_BYTES) / BLCKSZ;
 	}
 	cost = 2 * seq_page_cost * pages;
@@ -491,7 +491,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	/*
 	 * of a process that reads all of the inner side for itself, to which this path may be compared
 	 */
-	row_bytes = hg_input_row_bytes(key_width, inner->pathtarget->width);
+	row_bytes = hg_held_row_bytes(key_width, inner->pathtarget->width);
 	memory = inner->rows * (path->read_once == HG_OUTER ? processes : 1) * row_bytes;
 	bits =
 		alone && columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);

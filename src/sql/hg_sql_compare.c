@@ -22,7 +22,7 @@
 #include "storage/bufmgr.h"
 
 #include "batch/hg_graph_key.h"
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "engine/hg_hash.h"
 #include "resident/hg_resident_graph.h"
 #include "sql/hg_sql_compare.h"

@@ -58,7 +58,7 @@
 PG_FUNCTION_INFO_V1(hashgraph_join_arrays);
 
 /* Work memory of a key: as the join node computes it, and its position. */
-#define KEY_BYTES (hg_input_row_bytes(sizeof(int64), 0) + sizeof(uint32))
+#define KEY_BYTES (hg_held_row_bytes(sizeof(int64), 0) + sizeof(uint32))
 
 /* Minimum number of keys in a piece; and the slack of parts over their average. */
 #define LEAST_PIECE 64

@@ -33,7 +33,7 @@
 #include "utils/typcache.h"
 
 #include "batch/hg_input.h"
-#include "batch/hg_key_encode.h"
+#include "batch/hg_key.h"
 #include "backend/hg_privilege.h"
 #include "sql/hg_sql_relation.h"
 

@@ -13,8 +13,7 @@
 #include "hg_compat.h"
 
 #include "batch/hg_numeric.h"
-#include "batch/hg_predicate_apply.h"
-#include "batch/hg_predicate_clause.h"
+#include "batch/hg_predicate.h"
 #include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 

@@ -34,7 +34,7 @@ hg_aggregate_own_record(const HgAggregateState *state)
 	HgAggregateRecord record = state->record;
 
 	record.memory_bytes = state->budget.peak;
-	record.blocks = state->source->blocks;
+	record.blocks = hg_scan_tables_blocks(state->source->tables);
 	return record;
 }
 
@@ -87,8 +87,7 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 	state->participants.shared = coordinate;
 	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
 	state->participants.shared->nprocesses = pcxt->nworkers + 1;
-	state->participants.shared->may_use_cache =
-		state->source->may_share != NULL && state->source->may_share(state->source);
+	state->participants.shared->may_use_cache = hg_scan_tables_may_share(state->source->tables);
 }
 
 void
@@ -109,7 +108,7 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 
 	state->participants.shared = coordinate;
 	state->participants.process = ParallelWorkerNumber + 1;
-	state->source->may_use_cache = state->participants.shared->may_use_cache;
+	hg_scan_tables_set_cache(state->source->tables, state->participants.shared->may_use_cache);
 }
 
 void

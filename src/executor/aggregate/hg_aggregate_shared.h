@@ -13,7 +13,7 @@
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
 
-#include "batch/hg_batch.h"
+#include "batch/hg_scan_table.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 

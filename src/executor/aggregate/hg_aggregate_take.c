@@ -39,7 +39,7 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 

@@ -234,7 +234,7 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 		hg_input_create(side, list_nth(state->css.custom_ps, side), &state->css.ss, encoder,
 						(List *) hg_child_key_mutator((Node *) keys, &child), ncolumns, stored,
 						state->rules.preserved[side], hg_join_source_create, &state->memory.budget);
-	state->inputs[side]->progress = &state->progress.shown;
+	state->inputs[side]->child.progress = &state->progress.shown;
 	pfree(stored);
 }
 
@@ -442,19 +442,19 @@ hg_join_rescan(CustomScanState *node)
 
 		/* core does this for outer and inner plans, but not for custom ones */
 		if (changed != NULL)
-			UpdateChangedParamSet(input->plan, changed);
+			UpdateChangedParamSet(input->child.plan, changed);
 		/* what processes shared is gone with their memory */
-		same[side] = !state->parallel_hash && input->plan->chgParam == NULL &&
+		same[side] = !state->parallel_hash && input->child.plan->chgParam == NULL &&
 					 !bms_overlap(changed, state->params[side]) &&
 					 (side == HG_INNER || hg_join_may_cache_outer(state));
 		cached[side] =
-			same[side] && !state->reading.spilled && input->at_end && input->bits == NULL;
+			same[side] && !state->reading.spilled && input->at_end && input->held.bits == NULL;
 	}
 	/* it was read in chunks, or not to its end, or freed after the join */
 	if (!state->reading.outer_held)
 		cached[HG_OUTER] = false;
 	/* the filter removed rows that other inner rows may match */
-	if (!cached[HG_INNER] && state->inputs[HG_OUTER]->filtered)
+	if (!cached[HG_INNER] && state->inputs[HG_OUTER]->child.filtering.removed)
 		cached[HG_OUTER] = false;
 	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
 
@@ -474,10 +474,10 @@ hg_join_rescan(CustomScanState *node)
 	if (!cached[HG_INNER])
 	{
 		/* it would leave no room for other inner rows */
-		if (state->inputs[HG_OUTER]->budget.charged > hg_join_limit(&state->memory) / 2)
+		if (state->inputs[HG_OUTER]->held.budget.charged > hg_join_limit(&state->memory) / 2)
 			cached[HG_OUTER] = false;
 		/* the filter is of the old inner rows */
-		hg_input_set_filter(state->inputs[HG_OUTER], NULL);
+		hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!cached[side])

@@ -11,7 +11,6 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
 
 /* If processes share outer rows: the least size of a chunk, and its part of earlier rows. */
@@ -31,7 +30,7 @@ hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
 	instr_time start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	input->budget.limit = limit;
+	input->held.budget.limit = limit;
 	hg_input_fill(input, max_rows);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
@@ -45,8 +44,8 @@ hg_join_fill_inner(HgJoinState *state)
 {
 	uint64 limit = hg_join_limit(&state->memory) / 2;
 
-	if (!state->reading.outer_ready && hg_input_reserved(state->inputs[HG_OUTER]) > limit)
-		hg_input_release(state->inputs[HG_OUTER]);
+	if (!state->reading.outer_ready && hg_held_reserved(&state->inputs[HG_OUTER]->held) > limit)
+		hg_held_release(&state->inputs[HG_OUTER]->held);
 	hg_join_fill(state, HG_INNER, limit, PG_UINT64_MAX);
 }
 
@@ -62,13 +61,14 @@ typedef HgFilter *(*HgFilterMaker)(const HgKeySet *keys, uint32 key_width, uint6
 static HgFilter *
 hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 {
-	const HgKeyColumn *words = state->inputs[HG_INNER]->words;
+	const HgKeyColumn *words = state->inputs[HG_INNER]->held.words;
 	HgKeySet held = hg_key_column_set(words);
 	HgFilter *filter;
 	MemoryContext old;
 
 	/* the keys of covered rows are not known here */
-	if (state->inputs[HG_INNER]->covered != NULL || !hg_join_filter_may_pay(state, inner_rows))
+	if (state->inputs[HG_INNER]->child.covered != NULL ||
+		!hg_join_filter_may_pay(state, inner_rows))
 		return NULL;
 	old = MemoryContextSwitchTo(state->memory.context);
 	filter = make(&held, words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
@@ -82,9 +82,9 @@ hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 static void
 hg_join_set_filter(HgJoinState *state)
 {
-	double inner_rows = (double) state->inputs[HG_INNER]->words->rows;
+	double inner_rows = (double) state->inputs[HG_INNER]->held.words->rows;
 
-	hg_input_set_filter(state->inputs[HG_OUTER],
+	hg_child_set_filter(&state->inputs[HG_OUTER]->child,
 						hg_join_make_filter(state, inner_rows, hg_filter_create));
 }
 
@@ -94,7 +94,8 @@ hg_join_begin_filter(HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected = Max(inner->plan->plan->plan_rows, 2.0 * (double) hg_input_keys(inner));
+	double expected =
+		Max(inner->child.plan->plan->plan_rows, 2.0 * (double) hg_held_keys(&inner->held));
 
 	return hg_join_make_filter(state, expected, hg_filter_begin);
 }
@@ -110,7 +111,8 @@ hg_join_inner_chunks(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	return (double) inner->source->rows[inner->partition] / Max(hg_input_rows(inner), 1);
+	return (double) inner->partition.spill->rows[inner->partition.number] /
+		   Max(hg_held_count(&inner->held), 1);
 }
 
 /*
@@ -123,9 +125,9 @@ hg_join_partition(HgJoinState *state, int level)
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
 	/* the plan's estimate is of all rows, and may be low */
-	double covered = inner->covered != NULL ? (double) inner->covered->rows : 0;
+	double covered = inner->child.covered != NULL ? (double) inner->child.covered->rows : 0;
 	double expected = level == 0 ? hg_join_expected_bytes(inner, covered)
-								 : inner->budget.charged * hg_join_inner_chunks(state);
+								 : inner->held.budget.charged * hg_join_inner_chunks(state);
 	int bits = hg_join_partition_bits(&state->memory, expected);
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	HgSpill *sides[2];
@@ -135,18 +137,19 @@ hg_join_partition(HgJoinState *state, int level)
 	old = MemoryContextSwitchTo(state->memory.context);
 	hg_join_end_upload(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side] = hg_spill_create(state->inputs[side]->rows, level, bits, &state->memory.files);
+		sides[side] =
+			hg_spill_create(state->inputs[side]->held.rows, level, bits, &state->memory.files);
 	hg_join_spill_push(&state->spill, sides, NULL);
 	MemoryContextSwitchTo(old);
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_input_set_collector(inner, filter);
+	hg_child_set_collector(&inner->child, filter);
 	hg_input_spill(inner, sides[HG_INNER]);
-	hg_input_set_collector(inner, NULL);
-	hg_input_set_filter(outer, filter);
+	hg_child_set_collector(&inner->child, NULL);
+	hg_child_set_filter(&outer->child, filter);
 	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
 	hg_input_spill(outer, sides[HG_OUTER]);
-	hg_input_set_filter(outer, NULL);
+	hg_child_set_filter(&outer->child, NULL);
 	/* the cached rows are in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
 	state->reading.spilled = true;
@@ -164,7 +167,7 @@ hg_join_partition(HgJoinState *state, int level)
 static void
 hg_join_go_to_disk(HgJoinState *state)
 {
-	if (state->inputs[HG_INNER]->covered == NULL)
+	if (state->inputs[HG_INNER]->child.covered == NULL)
 		hg_join_uncover(state, HG_OUTER);
 	else
 	{
@@ -195,8 +198,8 @@ hg_join_start_pass(HgJoinState *state)
 	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_ordinals(state, HG_INNER),
 						  hg_input_count_ordinals(inner));
 	/* no outer row would be returned: the outer side need not be read */
-	if (hg_join_is_empty_without(&state->rules, HG_INNER) && hg_input_keys(inner) == 0 &&
-		(inner->covered == NULL || inner->covered->rows == 0))
+	if (hg_join_is_empty_without(&state->rules, HG_INNER) && hg_held_keys(&inner->held) == 0 &&
+		(inner->child.covered == NULL || inner->child.covered->rows == 0))
 	{
 		hg_join_end_upload(state);
 		return hg_join_end_pass(state);
@@ -214,8 +217,8 @@ hg_join_start_pass(HgJoinState *state)
 static bool
 hg_join_looks_at_outer(const HgJoinState *state)
 {
-	const Plan *outer = state->inputs[HG_OUTER]->plan->plan;
-	const Plan *inner = state->inputs[HG_INNER]->plan->plan;
+	const Plan *outer = state->inputs[HG_OUTER]->child.plan->plan;
+	const Plan *inner = state->inputs[HG_INNER]->child.plan->plan;
 	const double outer_rows = Max(outer->plan_rows, 1);
 	const double inner_rows = Max(inner->plan_rows, 1);
 	const Cost first_row =
@@ -267,10 +270,10 @@ hg_join_counts_few(HgJoinState *state)
 	if (!state->reading.outer_ready)
 	{
 		/* covered rows could not be passed to the nested loop */
-		state->cover.decided[HG_OUTER] = true;
+		state->inputs[HG_OUTER]->child.cover.decided = true;
 		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
 					 hg_join_lookup_rows(state));
-		state->reading.outer_ready = hg_input_rows(state->inputs[HG_OUTER]) > 0;
+		state->reading.outer_ready = hg_held_count(&state->inputs[HG_OUTER]->held) > 0;
 	}
 	return hg_join_choose_lookup(state);
 }
@@ -306,7 +309,7 @@ hg_join_read_inner(HgJoinState *state)
 			hg_join_begin_upload(state, 1, 0, &columns);
 		hg_join_fill_inner(state);
 		/* delta rows beside covered rows must all be in memory, or go to disk */
-		if (!inner->at_end && inner->covered != NULL && !hg_join_stays_covered(state))
+		if (!inner->at_end && inner->child.covered != NULL && !hg_join_stays_covered(state))
 		{
 			hg_join_uncover(state, HG_INNER);
 			hg_join_fill_inner(state);
@@ -322,8 +325,8 @@ hg_join_read_inner(HgJoinState *state)
 	state->reading.inner_chunks = 0;
 	/* a rescan that caches the inner side caches its filter too */
 	if ((!state->reading.outer_ready || !state->inputs[HG_OUTER]->at_end) &&
-		!state->rescan.outer_whole && inner->bits == NULL &&
-		state->inputs[HG_OUTER]->filter == NULL)
+		!state->rescan.outer_whole && inner->held.bits == NULL &&
+		state->inputs[HG_OUTER]->child.filtering.filter == NULL)
 		hg_join_set_filter(state);
 	return hg_join_start_pass(state);
 }
@@ -336,7 +339,7 @@ hg_join_end_partitions(HgJoinState *state)
 		return HG_JOIN_DONE;
 	hg_join_retire_matcher(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_end_source(state->inputs[side]);
+		hg_input_end_partitions(state->inputs[side]);
 	state->reading.inner_chunks = 0;
 	return hg_join_start_pass(state);
 }
@@ -346,7 +349,7 @@ hg_join_next_partition(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
 	HgInput *outer = state->inputs[HG_OUTER];
-	const bool covered[2] = {outer->covered != NULL, inner->covered != NULL};
+	const bool covered[2] = {outer->child.covered != NULL, inner->child.covered != NULL};
 	HgPartitions *partitions;
 
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
@@ -355,8 +358,8 @@ hg_join_next_partition(HgJoinState *state)
 		hg_join_enter(&state->progress, HG_JOIN_NEXT_PARTITION);
 		hg_join_retire_matcher(state);
 		hg_progress_report(&state->progress.shown);
-		hg_input_set_source(inner, partitions->sides[HG_INNER], partitions->current);
-		hg_input_set_source(outer, partitions->sides[HG_OUTER], partitions->current);
+		hg_input_set_partition(inner, partitions->sides[HG_INNER], partitions->current);
+		hg_input_set_partition(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);
 		if (inner->at_end ||
 			!hg_join_spill_pays(partitions, hg_join_inner_chunks(state), covered[HG_OUTER]))
@@ -381,10 +384,10 @@ hg_join_next_inner(HgJoinState *state)
 
 	/* the next chunk of a partition meets all of its outer rows again */
 	hg_join_retire_matcher(state);
-	hg_input_clear(inner);
+	hg_held_clear(&inner->held);
 	if (state->reading.outer_chunks > 0)
 	{
-		hg_input_set_source(outer, outer->source, outer->partition);
+		hg_input_set_partition(outer, outer->partition.spill, outer->partition.number);
 		hg_row_bits_next_reading(state->matched[HG_OUTER].bits);
 	}
 	hg_join_fill_inner(state);
@@ -409,12 +412,12 @@ hg_join_expected_pairs(const HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
-		uint64 rows = input->words->rows;
+		uint64 rows = input->held.words->rows;
 		double share;
 
 		if (hg_join_joins_covered(state, (HgSide) side))
-			rows += input->covered->rows;
-		share = (double) rows / Max(input->plan->plan->plan_rows, 1);
+			rows += input->child.covered->rows;
+		share = (double) rows / Max(input->child.plan->plan->plan_rows, 1);
 
 		pairs *= Min(share, 1);
 		more = Max(more, share);
@@ -437,9 +440,9 @@ hg_join_chunk_rows(const HgJoinState *state)
 	if (state->parallel_hash || !state->css.ss.ps.plan->parallel_aware || state->rewind ||
 		state->upload != NULL || !hg_join_streams(&state->rules, state->matched))
 		return PG_UINT64_MAX;
-	rows = Max(rows, (outer->rows_read - outer->null_keys) / HG_SHARED_CHUNK_PART);
+	rows = Max(rows, (outer->child.rows_read - outer->child.null_keys) / HG_SHARED_CHUNK_PART);
 	/* each chunk builds the inner side's graph again */
-	return Max(rows, state->inputs[HG_INNER]->words->rows);
+	return Max(rows, state->inputs[HG_INNER]->held.words->rows);
 }
 
 /*
@@ -467,11 +470,11 @@ hg_join_next_chunk(HgJoinState *state)
 	HgInput *outer = state->inputs[HG_OUTER];
 	HgJoinMatched *matched = &state->matched[HG_OUTER];
 	uint64 limit = hg_join_limit(&state->memory);
-	uint64 used = state->inputs[HG_INNER]->budget.charged;
+	uint64 used = state->inputs[HG_INNER]->held.budget.charged;
 	uint64 lasting = hg_join_lasting_ordinals(state, HG_OUTER);
 
 	state->reading.outer_held = false;
-	hg_input_clear(outer);
+	hg_held_clear(&outer->held);
 	if (hg_row_bits_saved(matched->bits))
 	{
 		HgRowCounts counts;
@@ -479,7 +482,8 @@ hg_join_next_chunk(HgJoinState *state)
 		if (!hg_row_bits_restore(matched->bits, lasting, &counts))
 			return false;
 		hg_join_fill(state, HG_OUTER, PG_UINT64_MAX, counts.rows + counts.null_rows);
-		if (outer->words->rows != counts.rows || outer->null_rows->rows != counts.null_rows)
+		if (outer->held.words->rows != counts.rows ||
+			outer->held.null_rows->rows != counts.null_rows)
 			elog(ERROR, "a partition of a join has changed between two readings");
 	}
 	else
@@ -491,8 +495,8 @@ hg_join_next_chunk(HgJoinState *state)
 			hg_join_fill_outer_whole(state, limit - used);
 		else if (!outer->at_end)
 			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
-		if (hg_input_rows(outer) == 0 &&
-			(outer->covered == NULL || state->reading.outer_chunks > 0))
+		if (hg_held_count(&outer->held) == 0 &&
+			(outer->child.covered == NULL || state->reading.outer_chunks > 0))
 			return false;
 		hg_join_matched_reset(matched, lasting, hg_input_count_ordinals(outer));
 	}
@@ -521,11 +525,11 @@ hg_join_read_outer(HgJoinState *state)
 		return hg_join_end_pass(state);
 	hg_join_retire_matcher(state);
 	/* keys that are bits are joined with rows that are read */
-	if (!reading->outer_ready && inner->bits == NULL)
+	if (!reading->outer_ready && inner->held.bits == NULL)
 		hg_join_cover(state, HG_OUTER);
 	hg_join_matched_begin(matched, state->rules.preserved[HG_OUTER],
 						  (state->rules.single_match && passes) ||
-							  hg_join_covered_repeats(state, inner->words->rows));
+							  hg_join_covered_repeats(state, inner->held.words->rows));
 	if (reading->outer_ready)
 	{
 		reading->outer_ready = false;
@@ -561,6 +565,6 @@ hg_join_end_chunk(HgJoinState *state)
 		return hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER);
 	if (state->matched[HG_OUTER].tracked)
 		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_ordinals(state, HG_OUTER),
-						 (HgRowCounts){outer->words->rows, outer->null_rows->rows});
+						 (HgRowCounts){outer->held.words->rows, outer->held.null_rows->rows});
 	return HG_JOIN_READ_OUTER;
 }

@@ -42,8 +42,6 @@
 #include "access/parallel.h"
 
 #include "batch/hg_graph_key.h"
-#include "batch/hg_input_graph.h"
-#include "batch/hg_input_cover.h"
 #include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
@@ -82,9 +80,9 @@ hg_join_may_yet_cover(const HgJoinState *state, HgSide side)
 {
 	HgGraphExtent extent;
 
-	if (state->cover.decided[side] || !hg_join_may_cover(state))
+	if (state->inputs[side]->child.cover.decided || !hg_join_may_cover(state))
 		return false;
-	extent = hg_input_may_cover(state->inputs[side]);
+	extent = hg_child_may_cover(&state->inputs[side]->child);
 	return extent.share + extent.older > 0;
 }
 
@@ -94,7 +92,7 @@ hg_join_has_order(const HgInput *input, const int *order, int nparts)
 {
 	int other[HG_GRAPH_COLUMNS];
 
-	for (int n = 0; hg_input_graph_order(input, n, other); n++)
+	for (int n = 0; hg_child_graph_order(&input->child, n, other); n++)
 		if (memcmp(other, order, nparts * sizeof(int)) == 0)
 			return true;
 	return false;
@@ -110,15 +108,15 @@ hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder)
 	if (encoder->nparts == 1 || state->css.ss.ps.plan->parallel_aware || !hg_join_may_cover(state))
 		return;
 	/* an order that graphs of both sides have, or else of either */
-	for (int n = 0; !found && hg_input_graph_order(state->inputs[HG_INNER], n, order); n++)
+	for (int n = 0; !found && hg_child_graph_order(&state->inputs[HG_INNER]->child, n, order); n++)
 		found = hg_join_has_order(state->inputs[HG_OUTER], order, encoder->nparts);
 	for (int side = HG_INNER; side >= HG_OUTER && !found; side--)
-		found = hg_input_graph_order(state->inputs[side], 0, order);
+		found = hg_child_graph_order(&state->inputs[side]->child, 0, order);
 	if (!found)
 		return;
 	hg_graph_order_encoder(encoder, order);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_order_keys(state->inputs[side], order);
+		hg_child_order_keys(&state->inputs[side]->child, order);
 }
 
 /* Sets *shape from the plan, the covered rows and the rows in memory. */
@@ -136,24 +134,25 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	{
 		HgInput *input = state->inputs[side];
 
+		shape->decided[side] = input->child.cover.decided;
 		shape->rows[side] = hg_join_planned_rows(state, (HgSide) side) * processes;
-		shape->columns[side] = state->rules.rows_wanted ? input->ncolumns : 0;
-		if (input->covered != NULL)
+		shape->columns[side] = state->rules.rows_wanted ? input->held.ncolumns : 0;
+		if (input->child.covered != NULL)
 		{
-			shape->edges[side] = (double) input->covered->graph->flat.rows;
-			shape->has_replica[side] = hg_resident_graph_is_replicated(input->covered->graph);
-			shape->rows[side] = (double) (input->words->rows + input->covered->rows);
+			shape->edges[side] = (double) input->child.covered->graph->flat.rows;
+			shape->has_replica[side] = hg_resident_graph_is_replicated(input->child.covered->graph);
+			shape->rows[side] = (double) (input->held.words->rows + input->child.covered->rows);
 			/* there are at least twice the rows so far, or as many as planned */
 			if (!input->at_end)
-				shape->rows[side] = Max(shape->rows[side] + (double) input->words->rows,
+				shape->rows[side] = Max(shape->rows[side] + (double) input->held.words->rows,
 										hg_join_planned_rows(state, (HgSide) side) * processes);
-			shape->covered[side] = (double) input->covered->rows / Max(shape->rows[side], 1);
+			shape->covered[side] = (double) input->child.covered->rows / Max(shape->rows[side], 1);
 		}
 		else if (input->at_end)
-			shape->rows[side] = (double) input->words->rows;
+			shape->rows[side] = (double) input->held.words->rows;
 		else if (state->read_once != side)
 		{
-			const HgGraphExtent extent = hg_input_may_cover(input);
+			const HgGraphExtent extent = hg_child_may_cover(&input->child);
 
 			shape->covered[side] = extent.share + extent.older;
 			/* the leader checks visibility for all processes */
@@ -174,8 +173,8 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 static bool
 hg_join_asks_device(const HgJoinState *state)
 {
-	const bool covered[2] = {state->inputs[HG_OUTER]->covered != NULL,
-							 state->inputs[HG_INNER]->covered != NULL};
+	const bool covered[2] = {state->inputs[HG_OUTER]->child.covered != NULL,
+							 state->inputs[HG_INNER]->child.covered != NULL};
 	HgCoverShape shape;
 
 	if (!covered[HG_OUTER] || !covered[HG_INNER])
@@ -190,15 +189,15 @@ hg_join_expect_covered(const HgJoinState *state, bool cover[2])
 	HgCoverShape shape;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		cover[side] = state->inputs[side]->covered != NULL;
+		cover[side] = state->inputs[side]->child.covered != NULL;
 	if (!hg_join_may_cover(state))
 		return;
 	hg_join_cover_shape(state, &shape);
 	if (!hg_force)
-		hg_join_cover_choose(&shape, state->cover.decided, cover);
+		hg_join_cover_choose(&shape, cover);
 	else
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			cover[side] |= !state->cover.decided[side] && shape.covered[side] > 0;
+			cover[side] |= !shape.decided[side] && shape.covered[side] > 0;
 }
 
 /*
@@ -223,15 +222,15 @@ hg_join_cover(HgJoinState *state, HgSide side)
 	instr_time start;
 	bool cover[2];
 
-	if (state->cover.decided[side])
+	if (input->child.cover.decided)
 		return;
 	hg_join_expect_covered(state, cover);
-	state->cover.decided[side] = true;
+	input->child.cover.decided = true;
 	/* a version that is requested and not there is recorded as missing */
-	if (!hg_join_may_cover(state) || (!cover[side] && hg_input_may_cover(input).share > 0))
+	if (!hg_join_may_cover(state) || (!cover[side] && hg_child_may_cover(&input->child).share > 0))
 		return;
 	INSTR_TIME_SET_CURRENT(start);
-	(void) hg_input_cover(input, hg_join_keeps_pending(state, cover), NULL, NULL);
+	(void) hg_child_cover(&input->child, hg_join_keeps_pending(state, cover), NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
 
@@ -242,7 +241,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
 
 /* Returns true if putting only delta rows on disk is faster than reading all rows. */
 static bool
-hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover[2])
+hg_join_partitions_pay(const HgJoinState *state, bool cover[2])
 {
 	const bool none[2] = {false, false};
 	HgCoverShape shape;
@@ -251,18 +250,18 @@ hg_join_partitions_pay(const HgJoinState *state, const bool fixed[2], bool cover
 		return true;
 	hg_join_cover_shape(state, &shape);
 	shape.inner_room = 0;
-	hg_join_cover_choose(&shape, fixed, cover);
+	shape.decided[HG_INNER] = true;
+	hg_join_cover_choose(&shape, cover);
 	return hg_join_cover_ns(&shape, cover) < hg_join_cover_ns(&shape, none);
 }
 
 bool
 hg_join_stays_covered(const HgJoinState *state)
 {
-	const bool fixed[2] = {state->cover.decided[HG_OUTER], true};
-	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL,
-					 state->inputs[HG_INNER]->covered != NULL};
+	bool cover[2] = {state->inputs[HG_OUTER]->child.covered != NULL,
+					 state->inputs[HG_INNER]->child.covered != NULL};
 
-	return cover[HG_INNER] && hg_join_partitions_pay(state, fixed, cover);
+	return cover[HG_INNER] && hg_join_partitions_pay(state, cover);
 }
 
 void
@@ -292,7 +291,7 @@ hg_join_covered_meet_all(HgJoinState *state)
 uint64
 hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
 {
-	const HgCovered *covered = state->inputs[side]->covered;
+	const HgCovered *covered = state->inputs[side]->child.covered;
 
 	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL
 			   ? hg_covered_count_ordinals(covered, 0)
@@ -304,18 +303,6 @@ hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
  * ---------------------------------------------------------------------
  */
 
-/* Returns true if only delta rows of all processes go to disk when they do not fit. */
-static bool
-hg_join_stays_covered_parallel(const HgJoinState *state)
-{
-	const bool fixed[2] = {true, true};
-	bool cover[2] = {state->inputs[HG_OUTER]->covered != NULL,
-					 state->inputs[HG_INNER]->covered != NULL};
-
-	return cover[HG_INNER] && hg_join_spills_apart(state->rules.join_type, true) &&
-		   hg_join_partitions_pay(state, fixed, cover);
-}
-
 void
 hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 {
@@ -326,22 +313,25 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 	{
 		hg_shared_covered_init(&shared->covered[side]);
 		/* an execution without workers has covered them; its rows are discarded */
-		if (state->inputs[side]->covered != NULL)
-			hg_input_uncover(state->inputs[side]);
+		if (state->inputs[side]->child.covered != NULL)
+			hg_child_uncover(&state->inputs[side]->child);
 	}
 	if (!state->parallel_hash)
 		return;
 	hg_join_expect_covered(state, cover);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (cover[side] && !state->cover.decided[side])
-			(void) hg_input_cover(state->inputs[side], false, &shared->covered[side],
+		HgChildRows *child = &state->inputs[side]->child;
+
+		if (cover[side] && !child->cover.decided)
+			(void) hg_child_cover(child, false, &shared->covered[side],
 								  state->css.ss.ps.state->es_query_dsa);
-		state->cover.decided[side] = true;
+		child->cover.decided = true;
 	}
 	shared->covers = hg_join_has_covered(state);
 	shared->at_once = hg_join_asks_device(state);
-	shared->stays_covered = hg_join_stays_covered_parallel(state);
+	shared->stays_covered =
+		hg_join_spills_apart(state->rules.join_type, true) && hg_join_stays_covered(state);
 	/* what it guards lies in the cache's shared memory */
 	if (shared->covers)
 		LWLockInitialize(&shared->cover_lock, hg_resident_tranche());
@@ -360,7 +350,7 @@ hg_join_cover_again(HgJoinState *state)
 		if (covered->covered && !shared->stays_covered &&
 			pg_atomic_read_u32(&shared->spill_bits) != 0)
 		{
-			hg_input_uncover(state->inputs[side]);
+			hg_child_uncover(&state->inputs[side]->child);
 			covered->covered = false;
 		}
 		pg_atomic_write_u32(&covered->next_part, 0);
@@ -384,11 +374,13 @@ hg_join_attach_covered(HgJoinState *state)
 	state->cover.too_late = !shared->covers;
 	for (int side = HG_OUTER; side <= HG_INNER && shared->covers; side++)
 		if (shared->covered[side].covered)
-			hg_input_pin_covered(state->inputs[side], &shared->covered[side], area, &pins[side]);
+			hg_child_pin_covered(&state->inputs[side]->child, &shared->covered[side], area,
+								 &pins[side]);
 	LWLockRelease(&shared->cover_lock);
 	for (int side = HG_OUTER; side <= HG_INNER && !state->cover.too_late; side++)
 		if (shared->covered[side].covered)
-			hg_input_attach_covered(state->inputs[side], &shared->covered[side], area, &pins[side]);
+			hg_child_attach_covered(&state->inputs[side]->child, &shared->covered[side], area,
+									&pins[side]);
 }
 
 void
@@ -405,7 +397,7 @@ void
 hg_join_read_covered(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->covered != NULL)
+		if (state->inputs[side]->child.covered != NULL)
 			hg_input_begin_uncover(state->inputs[side],
 								   &state->participants.shared->covered[side].next_part);
 }
@@ -413,7 +405,8 @@ hg_join_read_covered(HgJoinState *state)
 bool
 hg_join_has_covered(const HgJoinState *state)
 {
-	return state->inputs[HG_OUTER]->covered != NULL || state->inputs[HG_INNER]->covered != NULL;
+	return state->inputs[HG_OUTER]->child.covered != NULL ||
+		   state->inputs[HG_INNER]->child.covered != NULL;
 }
 
 bool
@@ -430,10 +423,10 @@ hg_join_uncover(HgJoinState *state, HgSide side)
 {
 	HgInput *input = state->inputs[side];
 
-	if (input->covered == NULL)
+	if (input->child.covered == NULL)
 		return;
-	hg_input_release(input);
-	hg_input_uncover(input);
+	hg_held_release(&input->held);
+	hg_child_uncover(&input->child);
 	hg_input_rescan(input);
 }
 
@@ -443,7 +436,7 @@ hg_join_joins_covered(const HgJoinState *state, HgSide side)
 	const uint64 chunks =
 		side == HG_OUTER ? state->reading.outer_chunks : state->reading.inner_chunks;
 
-	return state->inputs[side]->covered != NULL && chunks <= 1;
+	return state->inputs[side]->child.covered != NULL && chunks <= 1;
 }
 
 bool
@@ -456,8 +449,9 @@ bool
 hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta)
 {
 	/* delta rows beside covered rows, or in several processes that each join their own */
-	bool apart = state->inputs[HG_INNER]->covered != NULL ||
-				 (state->participants.shared != NULL && state->inputs[HG_OUTER]->covered != NULL);
+	bool apart =
+		state->inputs[HG_INNER]->child.covered != NULL ||
+		(state->participants.shared != NULL && state->inputs[HG_OUTER]->child.covered != NULL);
 
 	/* a unique inner side has no other match; partitions always have rows */
 	return (state->rules.join_type == JOIN_SEMI || state->rules.join_type == JOIN_ANTI) && apart &&
@@ -488,8 +482,8 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		const HgInput *input = state->inputs[side];
 
 		spec->covered[side] =
-			hg_join_joins_covered(state, (HgSide) side) ? &input->covered->side : NULL;
-		spec->first_row[side] = hg_input_first_number(input);
+			hg_join_joins_covered(state, (HgSide) side) ? &input->child.covered->side : NULL;
+		spec->first_row[side] = hg_child_first_number(&input->child);
 	}
 	if (spec->covered[HG_OUTER] == NULL || spec->covered[HG_INNER] == NULL)
 		return;

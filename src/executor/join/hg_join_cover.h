@@ -27,8 +27,7 @@ typedef enum HgCoveredWith
 typedef struct HgJoinCover
 {
 	HgCoveredWith with;
-	bool decided[2]; /* by HgSide: rows are covered for all executions, or never */
-	bool too_late;	 /* in a worker: the leader has ended and released the covered rows */
+	bool too_late; /* in a worker: the leader has ended and released the covered rows */
 	HgReplicaCovered replica[2]; /* by HgSide: the replica that devices had when last asked */
 	uint64 columns_bytes;		 /* least size of the columns that were needed then */
 } HgJoinCover;

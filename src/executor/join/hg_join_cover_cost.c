@@ -161,9 +161,11 @@ hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2])
 }
 
 void
-hg_join_cover_choose(const HgCoverShape *shape, const bool fixed[2], bool cover[2])
+hg_join_cover_choose(const HgCoverShape *shape, bool cover[2])
 {
-	const bool none[2] = {fixed[HG_OUTER] && cover[HG_OUTER], fixed[HG_INNER] && cover[HG_INNER]};
+	const bool *const decided = shape->decided;
+	const bool none[2] = {decided[HG_OUTER] && cover[HG_OUTER],
+						  decided[HG_INNER] && cover[HG_INNER]};
 	double least = hg_join_cover_ns(shape, none);
 	bool best[2] = {none[HG_OUTER], none[HG_INNER]};
 
@@ -175,7 +177,7 @@ hg_join_cover_choose(const HgCoverShape *shape, const bool fixed[2], bool cover[
 
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 		{
-			tried[side] = fixed[side] ? cover[side] : (way >> side & 1) != 0;
+			tried[side] = decided[side] ? cover[side] : (way >> side & 1) != 0;
 			possible &= !tried[side] || shape->covered[side] > 0;
 		}
 		ns = hg_join_cover_ns(shape, tried);

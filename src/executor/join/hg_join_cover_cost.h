@@ -24,6 +24,7 @@ typedef struct HgCoverShape
 	double pages[2];	 /* by HgSide: blocks whose visibility must be checked to cover it */
 	double edges[2];	 /* by HgSide: rows of the table, which are edges of its graph */
 	bool has_replica[2]; /* by HgSide: a device has a replica of the graph */
+	bool decided[2];	 /* by HgSide: it is decided whether the side is covered */
 
 	/* Inner keys can be vertices, so outer rows can be streamed past any number of inner rows. */
 	bool dense;
@@ -65,10 +66,7 @@ extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);
 /* Returns the nanoseconds that a join takes if the sides in cover[] are covered. */
 extern double hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2]);
 
-/*
- * Sets cover[] to the cheapest choice.  For a side with fixed[side], cover[side] is an input and
- * stays.
- */
-extern void hg_join_cover_choose(const HgCoverShape *shape, const bool fixed[2], bool cover[2]);
+/* Sets cover[] to the cheapest choice.  For a decided side, cover[side] is an input and stays. */
+extern void hg_join_cover_choose(const HgCoverShape *shape, bool cover[2]);
 
 #endif /* HG_JOIN_COVER_COST_H */

@@ -34,7 +34,6 @@
 #include "executor/executor.h"
 #include "miscadmin.h"
 
-#include "batch/hg_input_bits.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 
@@ -105,7 +104,7 @@ hg_join_note_row(HgJoinState *state, HgSide side, uint32 row)
 	const HgJoinMatched *matched = &state->matched[side];
 
 	return !matched->tracked ||
-		   hg_row_bits_set(matched->bits, hg_input_ordinal(state->inputs[side], row)) ||
+		   hg_row_bits_set(matched->bits, hg_child_ordinal(&state->inputs[side]->child, row)) ||
 		   !matched->once;
 }
 
@@ -284,10 +283,10 @@ hg_join_extend(HgJoinState *state)
 	const HgInput *other = state->inputs[hg_other_side(state->emission.side)];
 	HgBatch *out = state->output.batch;
 
-	for (int c = 0; c < other->ncolumns; c++)
+	for (int c = 0; c < other->held.ncolumns; c++)
 	{
-		out->has_nulls[other->to[c]] = true;
-		memset(out->nulls[other->to[c]], true, out->nrows * sizeof(bool));
+		out->has_nulls[other->held.to[c]] = true;
+		memset(out->nulls[other->held.to[c]], true, out->nrows * sizeof(bool));
 	}
 }
 
@@ -329,7 +328,7 @@ hg_join_fill_stored(HgJoinState *state, const HgColumnStore *rows, const HgRowBi
 		emission->next_range = 0;
 		return false;
 	}
-	hg_column_store_get(rows, numbers, out->nrows, out, state->inputs[emission->side]->to);
+	hg_column_store_get(rows, numbers, out->nrows, out, state->inputs[emission->side]->held.to);
 	hg_join_extend(state);
 	return true;
 }
@@ -346,15 +345,15 @@ hg_join_fill_covered(HgJoinState *state)
 	int n;
 
 	out->nrows = 0;
-	while ((n = hg_covered_next(input->covered, &emission->next_covered, rows,
+	while ((n = hg_covered_next(input->child.covered, &emission->next_covered, rows,
 								HG_BATCH_ROWS - out->nrows)) > 0)
 		for (int i = 0; i < n; i++)
 			if (!hg_row_bits_test(state->matched[emission->side].bits,
-								  hg_covered_ordinal(input->covered, rows[i])))
+								  hg_covered_ordinal(input->child.covered, rows[i])))
 				numbers[out->nrows++] = rows[i];
 	if (out->nrows == 0)
 		return false;
-	hg_covered_get(input->covered, numbers, out->nrows, out, input->covered_to);
+	hg_covered_get(input->child.covered, numbers, out->nrows, out, input->child.cover.to);
 	hg_join_extend(state);
 	return true;
 }
@@ -375,13 +374,14 @@ hg_join_fill_unmatched(HgJoinState *state)
 	if (emission->part == HG_UNMATCHED_ROWS)
 	{
 		const uint64 first =
-			input->covered != NULL ? hg_covered_count_ordinals(input->covered, 0) : 0;
+			input->child.covered != NULL ? hg_covered_count_ordinals(input->child.covered, 0) : 0;
 
-		if (hg_join_fill_stored(state, input->rows, state->matched[emission->side].bits, first))
+		if (hg_join_fill_stored(state, input->held.rows, state->matched[emission->side].bits,
+								first))
 			return true;
 		emission->part = HG_UNMATCHED_NULL_KEYS;
 	}
-	return hg_join_fill_stored(state, input->null_rows, NULL, 0);
+	return hg_join_fill_stored(state, input->held.null_rows, NULL, 0);
 }
 
 static const HgRowKind hg_rows_unmatched[2] = {
@@ -422,7 +422,7 @@ hg_join_counts_unmatched(const HgJoinState *state)
 	{
 		const HgInput *input = state->inputs[side];
 
-		if (input->covered == NULL || !input->at_end || hg_input_rows(input) > 0)
+		if (input->child.covered == NULL || !input->at_end || hg_held_count(&input->held) > 0)
 			return false;
 	}
 	return true;
@@ -461,7 +461,7 @@ hg_join_count(HgJoinState *state)
 		if (rules->preserved[side] || wanted[side])
 			matched[side] = hg_join_count_matched(state, (HgSide) side);
 		if (rules->preserved[side])
-			rows += state->inputs[side]->covered->rows - matched[side];
+			rows += state->inputs[side]->child.covered->rows - matched[side];
 		if (wanted[side])
 			rows += matched[side];
 	}
@@ -544,7 +544,7 @@ hg_join_emit_joined(HgJoinState *state)
 static uint64
 hg_join_expected_outer(const HgJoinState *state)
 {
-	double rows = state->inputs[HG_OUTER]->plan->plan->plan_rows;
+	double rows = state->inputs[HG_OUTER]->child.plan->plan->plan_rows;
 
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
@@ -558,7 +558,7 @@ hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 	if (!hg_join_could_stream(state))
 		return false;
 	hg_matcher_ask_device(&device);
-	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->words->width,
+	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->held.words->width,
 								 hg_join_expected_outer(state), inner_rows,
 								 state->css.ss.ps.plan->plan_rows);
 }
@@ -568,9 +568,11 @@ hg_join_may_take_bits(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	return !state->reading.outer_ready && inner->source == NULL && inner->keys.encoder->exact &&
-		   !state->rules.preserved[HG_INNER] && hg_join_is_unread(state, HG_INNER) &&
-		   hg_join_outer_may_stream(state, (uint64) Min(inner->plan->plan->plan_rows, HG_MAX_ROWS));
+	return !state->reading.outer_ready && inner->partition.spill == NULL &&
+		   inner->child.keys.encoder->exact && !state->rules.preserved[HG_INNER] &&
+		   hg_join_is_unread(state, HG_INNER) &&
+		   hg_join_outer_may_stream(state,
+									(uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS));
 }
 
 void
@@ -580,7 +582,8 @@ hg_join_take_bits(HgJoinState *state)
 	instr_time start;
 
 	INSTR_TIME_SET_CURRENT(start);
-	if (hg_input_begin_bits(inner, state->rules.single_match, hg_join_limit(&state->memory) / 2))
+	if (hg_held_begin_bits(&inner->held, state->rules.single_match,
+						   hg_join_limit(&state->memory) / 2))
 		(void) hg_input_fill_bits(inner);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 }
@@ -590,14 +593,14 @@ hg_join_may_stream(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
-	if (inner->bits != NULL)
+	if (inner->held.bits != NULL)
 		return !state->inputs[HG_OUTER]->at_end;
 	if (state->streaming.declined || state->inputs[HG_OUTER]->at_end ||
 		state->reading.inner_chunks != 1 || !inner->at_end)
 		return false;
 	/* counting needs no columns, and the engine can count from either side */
 	return hg_join_streams(&state->rules, state->matched) &&
-		   hg_join_outer_may_stream(state, inner->words->rows);
+		   hg_join_outer_may_stream(state, inner->held.words->rows);
 }
 
 bool
@@ -608,8 +611,8 @@ hg_join_begin_stream(HgJoinState *state)
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
 						  .streamed_rows = hg_join_expected_outer(state)};
 
-	if (state->inputs[HG_INNER]->bits != NULL)
-		spec.inner_bits = &state->inputs[HG_INNER]->bits->map;
+	if (state->inputs[HG_INNER]->held.bits != NULL)
+		spec.inner_bits = &state->inputs[HG_INNER]->held.bits->map;
 
 	if (streaming->stream == NULL)
 	{
@@ -618,7 +621,7 @@ hg_join_begin_stream(HgJoinState *state)
 		streaming->stream = hg_input_stream_create(outer, state->output.batch);
 		MemoryContextSwitchTo(old);
 	}
-	hg_input_clear(outer);
+	hg_held_clear(&outer->held);
 	hg_join_create_matcher(state, &spec);
 	if (!hg_matcher_streams(state->matching.matcher))
 	{

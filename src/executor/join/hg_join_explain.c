@@ -72,9 +72,9 @@ hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *lab
 {
 	HgScanBlocks blocks;
 
-	if (!es->costs || !hg_resident_memory_exists() || source->expect == NULL)
+	if (!es->costs || !hg_resident_memory_exists())
 		return;
-	blocks = source->expect(source);
+	blocks = hg_scan_tables_expect(source->tables);
 	if (blocks.resident > 0)
 		hg_explain_blocks(labels, blocks, es);
 }
@@ -82,7 +82,7 @@ hg_explain_expected_blocks(const HgBatchSource *source, const HgBlockLabels *lab
 void
 hg_explain_not_cached(const HgBatchSource *source, const HgBlockLabels *labels, ExplainState *es)
 {
-	const char *why_not = source->why_not != NULL ? source->why_not(source) : NULL;
+	const char *why_not = hg_scan_tables_why_not(source->tables);
 
 	if (why_not != NULL)
 		ExplainPropertyText(labels->not_cached, why_not, es);
@@ -137,9 +137,9 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 						  (HgScanBlocks){record->resident_blocks[side], record->heap_blocks[side]},
 						  es);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_explain_not_cached(state->inputs[side]->child, &hg_side_labels[side], es);
-	hg_explain_covered((const bool[2]){state->inputs[HG_OUTER]->covered != NULL,
-									   state->inputs[HG_INNER]->covered != NULL},
+		hg_explain_not_cached(state->inputs[side]->child.source, &hg_side_labels[side], es);
+	hg_explain_covered((const bool[2]){state->inputs[HG_OUTER]->child.covered != NULL,
+									   state->inputs[HG_INNER]->child.covered != NULL},
 					   es);
 	if (record->filtered_rows > 0)
 		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL, record->filtered_rows, es);
@@ -197,7 +197,7 @@ static void
 hg_explain_expected(const HgJoinState *state, ExplainState *es)
 {
 	HgMatcherSpec spec = {
-		.key_width = state->inputs[HG_INNER]->words->width,
+		.key_width = state->inputs[HG_INNER]->held.words->width,
 		.counted = !hg_join_streams(&state->rules, state->matched),
 		.pairs = state->css.ss.ps.plan->plan_rows,
 		.reduction = hg_join_planned_reduction(state->reduction),
@@ -211,7 +211,7 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 		return;
 	/* the plan may expect more rows than there are row numbers */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		rows[side] = (uint64) Min(state->inputs[side]->plan->plan->plan_rows, HG_MAX_ROWS);
+		rows[side] = (uint64) Min(state->inputs[side]->child.plan->plan->plan_rows, HG_MAX_ROWS);
 	if (!spec.counted && hg_join_could_stream(state))
 		spec.streamed_rows = rows[HG_OUTER];
 	hg_matcher_estimate(&costs, &spec, rows[HG_OUTER], rows[HG_INNER], &estimate);
@@ -238,14 +238,16 @@ hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	if (es->verbose)
 	{
 		ExplainPropertyText("Key", state->progress.record.recheck ? "hash" : "exact", es);
-		ExplainPropertyUInteger("Key Width", "bytes", state->inputs[HG_INNER]->words->width, es);
+		ExplainPropertyUInteger("Key Width", "bytes", state->inputs[HG_INNER]->held.words->width,
+								es);
 	}
 	if (!es->analyze)
 	{
 		bool covered[2];
 
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			hg_explain_expected_blocks(state->inputs[side]->child, &hg_side_labels[side], es);
+			hg_explain_expected_blocks(state->inputs[side]->child.source, &hg_side_labels[side],
+									   es);
 		hg_join_expect_covered(state, covered);
 		if (es->costs)
 			hg_explain_covered(covered, es);

@@ -12,7 +12,7 @@
 
 #include "nodes/execnodes.h"
 
-#include "batch/hg_batch.h"
+#include "batch/hg_scan_table.h"
 
 /* The ExplainCustomScan callback of the join node. */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);

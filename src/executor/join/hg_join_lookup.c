@@ -49,18 +49,18 @@ static bool
 hg_feed_fetch(HgFeedState *feed)
 {
 	const HgInput *input = feed->input;
-	const HgKeySet keys = hg_key_column_set(input->words);
+	const HgKeySet keys = hg_key_column_set(input->held.words);
 	bool keyed = feed->piece < keys.npieces;
-	const HgColumnStore *store = keyed ? input->rows : input->null_rows;
+	const HgColumnStore *store = keyed ? input->held.rows : input->held.null_rows;
 	/* in a store that processes share, row numbers of a process do not start at 0 */
 	uint64 first = keyed ? keys.pieces[feed->piece].first_row : 0;
-	uint64 end = keyed ? keys.pieces[feed->piece].count : input->null_rows->rows;
+	uint64 end = keyed ? keys.pieces[feed->piece].count : input->held.null_rows->rows;
 	uint32 rows[HG_BATCH_ROWS];
 	int nrows = (int) Min(end - feed->next, HG_BATCH_ROWS);
 
 	for (int i = 0; i < nrows; i++)
 		rows[i] = (uint32) (first + feed->next) + i;
-	hg_column_store_get(store, rows, nrows, feed->batch, input->to);
+	hg_column_store_get(store, rows, nrows, feed->batch, input->held.to);
 	feed->batch->nrows = nrows;
 	feed->next += nrows;
 	feed->row = 0;
@@ -138,7 +138,7 @@ hg_feed_set(PlanState *feed, const HgInput *input)
 		elog(ERROR, "the outer plan of a join's lookups does not return the rows that it holds");
 	((HgFeedState *) feed)->input = input;
 	((HgFeedState *) feed)->batch =
-		hg_batch_create_partial(input->scan_desc->natts, input->ncolumns, input->to);
+		hg_batch_create_partial(input->held.scan_desc->natts, input->held.ncolumns, input->held.to);
 }
 
 /* ---------------------------------------------------------------------
@@ -296,7 +296,7 @@ hg_join_choose_lookup(HgJoinState *state)
 {
 	const HgJoinLookup *lookup = &state->lookup;
 	bool chosen =
-		lookup->earlier_rows + hg_input_rows(state->inputs[HG_OUTER]) <= lookup->most_rows;
+		lookup->earlier_rows + hg_held_count(&state->inputs[HG_OUTER]->held) <= lookup->most_rows;
 
 	hg_join_set_lookup(state, chosen, !chosen || lookup->earlier_rows == 0);
 	return chosen;
@@ -321,10 +321,10 @@ hg_join_lookup_next_chunk(HgJoinState *state)
 	HgJoinLookup *lookup = &state->lookup;
 	HgInput *outer = state->inputs[HG_OUTER];
 
-	lookup->earlier_rows += hg_input_rows(outer);
+	lookup->earlier_rows += hg_held_count(&outer->held);
 	lookup->chunk_rows = Min(2 * lookup->chunk_rows, HG_BATCH_ROWS);
 	hg_join_lookup_restart(lookup);
-	hg_input_clear(outer);
+	hg_held_clear(&outer->held);
 	state->reading.outer_ready = false;
 }
 

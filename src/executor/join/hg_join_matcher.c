@@ -51,7 +51,7 @@ hg_join_outer_is_finished(void *arg, uint32 outer_row)
 bool
 hg_join_is_unread(const HgJoinState *state, HgSide side)
 {
-	return state->inputs[side]->ncolumns == 0 && !state->matched[side].tracked &&
+	return state->inputs[side]->held.ncolumns == 0 && !state->matched[side].tracked &&
 		   state->rules.join_qual == NULL;
 }
 
@@ -63,8 +63,8 @@ hg_join_accesses(const HgJoinState *state, HgSide side)
 	int accesses = 0;
 
 	/* a by-reference value lies elsewhere than its pointer */
-	for (int c = 0; c < input->ncolumns; c++)
-		accesses += input->rows->columns[c].attbyval ? 1 : 2;
+	for (int c = 0; c < input->held.ncolumns; c++)
+		accesses += input->held.rows->columns[c].attbyval ? 1 : 2;
 	return accesses;
 }
 
@@ -73,8 +73,8 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 {
 	HgJoinMatching *matching = &state->matching;
 	const HgKeyColumn *words[2] = {
-		[HG_OUTER] = state->inputs[HG_OUTER]->words,
-		[HG_INNER] = state->inputs[HG_INNER]->words,
+		[HG_OUTER] = state->inputs[HG_OUTER]->held.words,
+		[HG_INNER] = state->inputs[HG_INNER]->held.words,
 	};
 	HgKeySet outer_set = hg_key_column_set(words[HG_OUTER]);
 	HgKeySet inner_set = hg_key_column_set(words[HG_INNER]);

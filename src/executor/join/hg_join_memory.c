@@ -63,7 +63,7 @@ hg_join_partition_bits(const HgJoinMemory *memory, double expected)
 double
 hg_join_planned_rows(const HgJoinState *state, HgSide side)
 {
-	double rows = state->inputs[side]->plan->plan->plan_rows;
+	double rows = state->inputs[side]->child.plan->plan->plan_rows;
 
 	return state->read_once == (int) side ? rows / hg_join_processes(state->parallel_hash) : rows;
 }
@@ -72,7 +72,8 @@ hg_join_planned_rows(const HgJoinState *state, HgSide side)
 static double
 hg_join_row_bytes(const HgInput *input)
 {
-	return (double) hg_input_row_bytes(input->keys.encoder->width, input->plan->plan->plan_width);
+	return (double) hg_held_row_bytes(input->child.keys.encoder->width,
+									  input->child.plan->plan->plan_width);
 }
 
 double
@@ -89,9 +90,9 @@ hg_join_planned_bytes(const HgJoinState *state)
 double
 hg_join_expected_bytes(const HgInput *inner, double covered)
 {
-	double rows = inner->plan->plan->plan_rows - covered;
+	double rows = inner->child.plan->plan->plan_rows - covered;
 
-	return Max(2.0 * inner->budget.charged, rows * hg_join_row_bytes(inner));
+	return Max(2.0 * inner->held.budget.charged, rows * hg_join_row_bytes(inner));
 }
 
 double
@@ -100,7 +101,7 @@ hg_join_inner_room(const HgJoinState *state)
 	const HgInput *inner = state->inputs[HG_INNER];
 
 	/* all inner rows are in memory */
-	if (inner->at_end && inner->source == NULL)
+	if (inner->at_end && inner->partition.spill == NULL)
 		return PG_UINT64_MAX;
 	return (double) (hg_join_limit(&state->memory) / 2) / hg_join_row_bytes(inner);
 }

@@ -39,7 +39,6 @@
 #include "utils/memutils.h"
 
 #include "backend/device/hg_device.h"
-#include "batch/hg_input_pages.h"
 #include "executor/join/hg_join_pages.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -118,8 +117,9 @@ hg_join_init_page_sources(HgJoinState *state, bool parallel_hash, HgPagesTry *tr
 		int columns[HG_MAX_COLUMNS];
 		const int ncolumns = hg_join_page_columns(state, try->reduction, (HgSide) side, columns);
 
-		if (!hg_input_init_page_source(state->inputs[side], parallel_hash, ncolumns, columns,
-									   &try->sources[side]))
+		if (!hg_input_is_unread(state->inputs[side]) ||
+			!hg_child_init_page_source(&state->inputs[side]->child, parallel_hash, ncolumns,
+									   columns, &try->sources[side]))
 			return false;
 	}
 	return true;
@@ -137,7 +137,7 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 	const HgReduction *reduction = try->reduction;
 	const HgParticipantsSpec participants = {.processes = processes};
 	const HgMatcherSpec spec = {
-		.key_width = state->inputs[HG_INNER]->words->width,
+		.key_width = state->inputs[HG_INNER]->held.words->width,
 		.counted = reduction == NULL,
 		.pairs = reduction != NULL ? state->css.ss.ps.plan->plan_rows * processes : 0,
 		.reduction = reduction,
@@ -176,7 +176,7 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 static bool
 hg_join_open_pages(HgJoinState *state, HgPagesTry *try, HgPageJobSpec *spec)
 {
-	spec->key_width = state->inputs[HG_INNER]->words->width;
+	spec->key_width = state->inputs[HG_INNER]->held.words->width;
 	spec->mode = state->rules.single_match ? HG_MATCH_FIRST : HG_MATCH_ALL;
 	spec->reduction = try->reduction;
 	spec->progress = &state->progress.shown;
@@ -210,7 +210,7 @@ hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_input_end_pages(state->inputs[side], &try->sources[side]);
+		hg_child_end_pages(&state->inputs[side]->child, &try->sources[side]);
 		try->answer.report.uploaded_pages += try->sources[side].pages;
 	}
 	hg_stats_add_report(&state->progress.record, &try->answer.report);
@@ -226,7 +226,7 @@ hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 uploaded_ro
 	HgPageAnswer *answer = &try->answer;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_report_pages(state->inputs[side], &try->sources[side], uploaded_rows[side],
+		hg_child_report_pages(&state->inputs[side]->child, &try->sources[side], uploaded_rows[side],
 							  answer->rows[side], answer->null_keys[side]);
 	if (try->reduction == NULL)
 		return answer->pairs;

@@ -60,7 +60,6 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_input_spill.h"
 #include "executor/join/hg_join_state.h"
 
 static uint32 hg_join_wait_event;
@@ -90,10 +89,10 @@ static uint32 hg_join_wait_event;
 static bool
 hg_join_shared_is_full(const HgJoinShared *shared, const HgInput *input, uint64 bytes)
 {
-	uint64 most = (HG_MAX_ROWS - hg_input_first_number(input)) / 2;
+	uint64 most = (HG_MAX_ROWS - hg_child_first_number(&input->child)) / 2;
 
-	return bytes > shared->budget.limit || hg_column_store_end(input->rows) > most ||
-		   hg_input_rows(input) > most;
+	return bytes > shared->budget.limit || hg_column_store_end(input->held.rows) > most ||
+		   hg_held_count(&input->held) > most;
 }
 
 /* Ends a single-reader side in this process, unless it is the first to ask for it. */
@@ -115,12 +114,12 @@ static uint64
 hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
 {
 	HgInput *input = state->inputs[side];
-	uint64 before = input->budget.charged;
+	uint64 before = input->held.budget.charged;
 
-	input->budget.limit = before + HG_SHARED_STEP;
+	input->held.budget.limit = before + HG_SHARED_STEP;
 	hg_input_fill(input, max_rows);
 	return hg_shared_budget_add(&state->participants.shared->budget,
-								input->budget.charged - before);
+								input->held.budget.charged - before);
 }
 
 /* Reads a side to its end, or until the join goes to disk. */
@@ -142,7 +141,7 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 			/* the plan's estimate is per process, unless one reads all */
 			int processes = state->read_once == HG_INNER ? 1 : shared->nprocesses;
 			double covered =
-				shared->stays_covered ? (double) state->inputs[HG_INNER]->covered->rows : 0;
+				shared->stays_covered ? (double) state->inputs[HG_INNER]->child.covered->rows : 0;
 			double expected =
 				hg_join_expected_bytes(state->inputs[HG_INNER], covered / processes) * processes;
 			int bits = hg_join_partition_bits(&state->memory, Max(expected, 2.0 * total));
@@ -163,7 +162,7 @@ hg_join_row_numbers(void *arg, HgSide side)
 {
 	HgJoinState *state = arg;
 
-	return hg_column_store_numbers(state->inputs[side]->rows);
+	return hg_column_store_numbers(state->inputs[side]->held.rows);
 }
 
 /* Returns the number of bit positions of a side's rows in all processes (hg_covered.h). */
@@ -171,9 +170,10 @@ static uint64
 hg_join_shared_ordinals(const HgJoinState *state, HgSide side)
 {
 	const HgInput *input = state->inputs[side];
-	uint64 delta = hg_column_store_end(input->rows);
+	uint64 delta = hg_column_store_end(input->held.rows);
 
-	return input->covered != NULL ? hg_covered_count_ordinals(input->covered, delta) : delta;
+	return input->child.covered != NULL ? hg_covered_count_ordinals(input->child.covered, delta)
+										: delta;
 }
 
 /* Builds with the others, and starts the stream of this process's matches. */
@@ -219,7 +219,7 @@ hg_join_parallel_build(HgJoinState *state, bool elected, uint32 arrived)
 	{
 		/* even if this process came too late to read */
 		state->inputs[side]->at_end = true;
-		hg_column_store_attach(state->inputs[side]->rows);
+		hg_column_store_attach(state->inputs[side]->held.rows);
 		if (state->matched[side].tracked)
 			hg_row_bits_share(state->matched[side].bits, &shared->matched[side], area);
 	}
@@ -254,7 +254,8 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 		HgSpillParticipants participants = {&shared->spills[side], &shared->files, (HgSide) side,
 											state->participants.process, shared->nprocesses};
 
-		spills[side] = hg_spill_create(state->inputs[side]->rows, 0, bits, &state->memory.files);
+		spills[side] =
+			hg_spill_create(state->inputs[side]->held.rows, 0, bits, &state->memory.files);
 		hg_spill_share(spills[side], &participants);
 	}
 	hg_join_spill_push(&state->spill, spills, &shared->next_partition);
@@ -270,10 +271,10 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 			hg_spill_publish(spills[side]);
 		}
 		/* from now on this process works alone */
-		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
+		hg_column_store_share(state->inputs[side]->held.rows, NULL, NULL);
 	}
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
-	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
+	hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;
 	if (arrive &&
@@ -312,10 +313,10 @@ hg_join_count_shared(HgJoinState *state)
 	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
 	while (!outer->at_end && pg_atomic_read_u32(&shared->hashes) == 0)
 	{
-		uint64 before = hg_input_rows(outer);
+		uint64 before = hg_held_count(&outer->held);
 		uint64 left = most + 1 - Min(pg_atomic_read_u64(&shared->counted), most);
 		uint64 bytes = hg_join_read_step(state, HG_OUTER, before + Min(left, HG_BATCH_ROWS));
-		uint64 rows = hg_input_rows(outer) - before;
+		uint64 rows = hg_held_count(&outer->held) - before;
 
 		if (pg_atomic_add_fetch_u64(&shared->counted, rows) > most ||
 			hg_join_shared_is_full(shared, outer, bytes))
@@ -352,7 +353,7 @@ hg_join_parallel_count(HgJoinState *state, int *phase)
 	/* a late process usually finds no rows: the others have read the child to its end */
 	if (state->lookup.chosen && !outer->at_end)
 	{
-		outer->budget.limit = hg_join_limit(&state->memory) / 2;
+		outer->held.budget.limit = hg_join_limit(&state->memory) / 2;
 		hg_input_fill(outer, PG_UINT64_MAX);
 	}
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
@@ -382,7 +383,8 @@ hg_join_parallel_has_filter(const HgJoinState *state)
 	double inner_rows = hg_join_planned_rows(state, HG_INNER);
 	double limit = (double) state->participants.shared->budget.limit;
 
-	return state->inputs[HG_INNER]->covered == NULL && hg_join_filter_may_pay(state, inner_rows) &&
+	return state->inputs[HG_INNER]->child.covered == NULL &&
+		   hg_join_filter_may_pay(state, inner_rows) &&
 		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
 }
 
@@ -393,7 +395,7 @@ hg_join_parallel_filter(HgJoinState *state, int phase)
 	HgJoinShared *shared = state->participants.shared;
 	HgInput *inner = state->inputs[HG_INNER];
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
-	uint32 width = inner->words->width;
+	uint32 width = inner->held.words->width;
 	HgFilter *filter = NULL;
 	HgKeySet keys;
 	MemoryContext old;
@@ -401,7 +403,7 @@ hg_join_parallel_filter(HgJoinState *state, int phase)
 	if (phase == HG_PARALLEL_READING)
 		hg_join_read_shared(state, HG_INNER);
 	old = MemoryContextSwitchTo(state->memory.context);
-	keys = hg_key_column_set(inner->words);
+	keys = hg_key_column_set(inner->held.words);
 	switch (phase)
 	{
 		case HG_PARALLEL_READING:
@@ -422,7 +424,7 @@ hg_join_parallel_filter(HgJoinState *state, int phase)
 	}
 	if (filter != NULL)
 		hg_filter_charge(filter, &state->memory.files, shared->nprocesses);
-	hg_input_set_filter(state->inputs[HG_OUTER], filter);
+	hg_child_set_filter(&state->inputs[HG_OUTER]->child, filter);
 	MemoryContextSwitchTo(old);
 	/* no outer row would be returned: the outer side need not be read */
 	if (hg_join_is_empty_without(&state->rules, HG_INNER) &&
@@ -436,8 +438,8 @@ static void
 hg_join_hand_over_keys(HgJoinState *state)
 {
 	const HgKeySet sides[2] = {
-		[HG_OUTER] = hg_key_column_set(state->inputs[HG_OUTER]->words),
-		[HG_INNER] = hg_key_column_set(state->inputs[HG_INNER]->words),
+		[HG_OUTER] = hg_key_column_set(state->inputs[HG_OUTER]->held.words),
+		[HG_INNER] = hg_key_column_set(state->inputs[HG_INNER]->held.words),
 	};
 
 	/* a process that came after the reading need not open its part of the job */
@@ -472,7 +474,7 @@ hg_join_parallel_read(HgJoinState *state)
 	hg_join_find_reader(state);
 	hg_join_matched_begin(&state->matched[HG_OUTER], state->rules.preserved[HG_OUTER], false);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_column_store_share(state->inputs[side]->rows, &shared->columns[side],
+		hg_column_store_share(state->inputs[side]->held.rows, &shared->columns[side],
 							  state->css.ss.ps.state->es_query_dsa);
 	if (hg_join_parallel_count(state, &phase))
 	{
@@ -495,7 +497,8 @@ hg_join_parallel_read(HgJoinState *state)
 		hg_join_read_shared(state, HG_INNER);
 		hg_join_read_shared(state, HG_OUTER);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			pg_atomic_fetch_add_u64(&shared->device.rows[side], state->inputs[side]->words->rows);
+			pg_atomic_fetch_add_u64(&shared->device.rows[side],
+									state->inputs[side]->held.words->rows);
 		state->progress.record.scan_ms += hg_elapsed_ms(start);
 		hg_join_hand_over_keys(state);
 		elected = hg_join_arrive(shared);

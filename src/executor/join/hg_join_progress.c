@@ -37,7 +37,7 @@ static const HgProgressPhase hg_join_phases[] = {
 static inline uint64
 hg_join_rows_read(const HgInput *input)
 {
-	return input->rows_read + input->refused;
+	return input->child.rows_read + input->child.filtering.refused;
 }
 
 /* HgProgressCallbacks.phase */
@@ -77,10 +77,11 @@ hg_join_progress_counts(const void *arg, HgProgressCounts *counts)
 
 		counts->rows[side] = counts->expected[side] = rows;
 		/* rows in files have come from the child before */
-		if (!input->at_end && input->source == NULL && state->progress.phase != HG_JOIN_DONE)
+		if (!input->at_end && input->partition.spill == NULL &&
+			state->progress.phase != HG_JOIN_DONE)
 			counts->expected[side] =
 				Max(rows, state->progress.before[side] +
-							  (uint64) Min(input->plan->plan->plan_rows, HG_MOST_EXPECTED));
+							  (uint64) Min(input->child.plan->plan->plan_rows, HG_MOST_EXPECTED));
 	}
 	counts->executions = record->executions + (matcher != NULL ? 1 : 0);
 	counts->partitions = record->partitions;
@@ -202,7 +203,7 @@ hg_join_show(HgJoinState *state)
 	{
 		HgJoinRelations found = {state->css.ss.ps.state, join.relations[side], 0};
 
-		(void) hg_join_find_relations(state->inputs[side]->plan, &found);
+		(void) hg_join_find_relations(state->inputs[side]->child.plan, &found);
 		join.nrelations[side] = found.count;
 	}
 	hg_progress_begin(&progress->shown, &join, &hg_join_progress_callbacks, state,
@@ -224,13 +225,14 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const HgInput *input = state->inputs[side];
+		const HgScanBlocks blocks = hg_scan_tables_blocks(input->child.source->tables);
 
-		record->report.job.rows[side] = input->rows_read - input->null_keys;
-		record->null_keys[side] = input->null_keys;
-		record->resident_blocks[side] = input->child->blocks.resident;
-		record->heap_blocks[side] = input->child->blocks.heap;
+		record->report.job.rows[side] = input->child.rows_read - input->child.null_keys;
+		record->null_keys[side] = input->child.null_keys;
+		record->resident_blocks[side] = blocks.resident;
+		record->heap_blocks[side] = blocks.heap;
 	}
-	record->filtered_rows = state->inputs[HG_OUTER]->refused;
+	record->filtered_rows = state->inputs[HG_OUTER]->child.filtering.refused;
 	record->partitions = Max(record->partitions, 1);
 	record->total_ms += hg_join_running_ms(&state->progress);
 	if (state->participants.others.processes > 0)

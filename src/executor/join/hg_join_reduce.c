@@ -35,7 +35,7 @@
 #include "hg_compat.h"
 
 #include "backend/device/hg_device_shards.h"
-#include "batch/hg_numeric_scaled.h"
+#include "batch/hg_numeric.h"
 #include "batch/hg_values.h"
 #include "executor/join/hg_join_reduce.h"
 
@@ -56,7 +56,7 @@ hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const voi
 
 	if (upload->nulls == NULL)
 		upload->nulls = MemoryContextAlloc(upload->context, HG_RUN_ROWS * sizeof(bool));
-	run = hg_column_store_run(upload->input->rows, upload->columns[column], row, rows, values,
+	run = hg_column_store_run(upload->input->held.rows, upload->columns[column], row, rows, values,
 							  upload->nulls, &any_null);
 	*nulls = any_null ? (const uint8 *) upload->nulls : NULL;
 	return (uint64) run;
@@ -91,7 +91,7 @@ hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 
 bool
 hg_join_can_upload_values(const HgInput *input, int stored)
 {
-	return input->rows->columns[stored].attbyval;
+	return input->held.rows->columns[stored].attbyval;
 }
 
 HgJoinGather *
@@ -109,11 +109,11 @@ hg_join_gather_create(const HgJoinRules *rules, HgInput *const inputs[2])
 		uint32 column;
 
 		hg_join_init_upload_columns(inputs[side], &gather->upload[side], set);
-		for (int stored = 0; stored < inputs[side]->ncolumns && possible; stored++)
-			possible =
-				hg_join_can_upload_values(inputs[side], stored) &&
-				hg_join_add_column(&gather->upload[side], set, stored,
-								   (uint8) inputs[side]->rows->columns[stored].attlen, &column);
+		for (int stored = 0; stored < inputs[side]->held.ncolumns && possible; stored++)
+			possible = hg_join_can_upload_values(inputs[side], stored) &&
+					   hg_join_add_column(&gather->upload[side], set, stored,
+										  (uint8) inputs[side]->held.rows->columns[stored].attlen,
+										  &column);
 		if (!possible)
 			set->ncolumns = 0;
 	}
@@ -141,7 +141,7 @@ hg_join_take_gathered(const HgJoinGather *gather, const HgMatcher *matcher, HgSi
 	{
 		const char *values = matched->values[column];
 		const uint8 *nulls = matched->nulls[column];
-		int at = gather->upload[side].input->to[column];
+		int at = gather->upload[side].input->held.to[column];
 
 		values += first * set->widths[column];
 		if (which != NULL)
@@ -191,13 +191,13 @@ hg_join_reduce_column(HgJoinReduction *reduction, int column_index, bool code_su
 		int stored = 0;
 		uint8 width;
 
-		while (stored < side->input->ncolumns && side->input->to[stored] != column_index)
+		while (stored < side->input->held.ncolumns && side->input->held.to[stored] != column_index)
 			stored++;
-		if (stored == side->input->ncolumns)
+		if (stored == side->input->held.ncolumns)
 			continue;
 		requested->side = (uint32) s;
 		if (hg_join_can_upload_values(side->input, stored))
-			width = (uint8) side->input->rows->columns[stored].attlen;
+			width = (uint8) side->input->held.rows->columns[stored].attlen;
 		else if (numeric || code_suffices)
 		{
 			width = numeric ? HG_GRAPH_SCALED_WIDTH : HG_GRAPH_CODE_WIDTH;
@@ -354,8 +354,8 @@ hg_join_current_reduction(HgJoinReduction *reduction, const HgJoinMatched matche
 		matched[HG_INNER].tracked)
 		return NULL;
 	/* a device has replicas of covered rows only, and joins only these */
-	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->covered == NULL ||
-									 reduction->sides[HG_INNER].input->covered == NULL))
+	if (reduction->replicas_only && (reduction->sides[HG_OUTER].input->child.covered == NULL ||
+									 reduction->sides[HG_INNER].input->child.covered == NULL))
 		return NULL;
 	return hg_join_requested_reduction(reduction);
 }
@@ -371,14 +371,14 @@ hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 c
 {
 	const HgUploadColumns *upload = &reduction->sides[side];
 
-	return upload->input->from[upload->columns[column]];
+	return upload->input->child.from[upload->columns[column]];
 }
 
 void
 hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 						  AttrNumber numbers[HG_MAX_COLUMNS])
 {
-	const HgCovered *covered = reduction->sides[side].input->covered;
+	const HgCovered *covered = reduction->sides[side].input->child.covered;
 
 	for (uint32 column = 0; column < reduction->requested.columns[side].ncolumns; column++)
 		if (reduction->sides[side].columns[column] != HG_UPLOAD_COMPUTED)

@@ -16,8 +16,7 @@
 #include "utils/memutils.h"
 
 #include "batch/hg_covered_rows.h"
-#include "batch/hg_input_graph.h"
-#include "batch/hg_predicate_filter.h"
+#include "batch/hg_predicate.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -34,7 +33,7 @@ void
 hg_join_apply_pending(HgJoinState *state)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_apply_pending(state->inputs[side]);
+		hg_child_apply_pending(&state->inputs[side]->child);
 }
 
 /* HgMatcherSpec.apply */
@@ -64,7 +63,7 @@ hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 {
 	HgJoinState *state = arg;
 	HgInput *input = state->inputs[side];
-	HgCovered *covered = input->covered;
+	HgCovered *covered = input->child.covered;
 	const uint64 most = covered->rows / HG_APPLIED_PART;
 	HgIntegers values;
 	HgIntegers rows;
@@ -75,16 +74,16 @@ hg_join_apply_some(void *arg, HgSide side, const HgKeySet *keys)
 	hg_integers_init(&rows);
 	if (keys->rows <= most)
 	{
-		hg_join_add_keys(keys, input->words->width, &values);
+		hg_join_add_keys(keys, input->held.words->width, &values);
 		if (hg_covered_find_rows(covered, covered->graph, &values, most, &rows))
 		{
 			covered = hg_covered_apply_rows(covered, &rows);
 			/* the result takes memory in addition to covered */
-			hg_charge_set(&input->covered_charge, covered->bytes);
+			hg_charge_set(&input->child.cover.charge, covered->bytes);
 			return &covered->side;
 		}
 	}
-	hg_input_apply_pending(input);
+	hg_child_apply_pending(&input->child);
 	return &covered->side;
 }
 
@@ -100,7 +99,7 @@ bool
 hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
 				   const HgPinnedGraph *graph, HgDeviceSet *device_set)
 {
-	const HgCovered *covered = input->covered;
+	const HgCovered *covered = input->child.covered;
 
 	return !hg_covered_has_pending(covered) ||
 		   hg_predicate_filter_add(&replica->filters, lookup, graph, covered->npredicates,
@@ -117,8 +116,8 @@ hg_join_add_filters(HgJoinState *state, HgDeviceSet device_set)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
-								state->inputs[side]->covered->graph, &device_set))
-			hg_input_apply_pending(state->inputs[side]);
+								state->inputs[side]->child.covered->graph, &device_set))
+			hg_child_apply_pending(&state->inputs[side]->child);
 	return device_set;
 }
 
@@ -180,7 +179,7 @@ static HgDeviceSet
 hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgReduction *reduction,
 							 HgReplicaCovered *replica)
 {
-	const HgCovered *covered = state->inputs[side]->covered;
+	const HgCovered *covered = state->inputs[side]->child.covered;
 	const HgColumnSet *set = &reduction->columns[side];
 	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
 	AttrNumber numbers[HG_MAX_COLUMNS];
@@ -293,7 +292,7 @@ hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at
 static HgPinnedGraph *
 hg_join_covered_graph(const HgJoinState *state, HgSide side)
 {
-	return state->inputs[side]->covered->graph;
+	return state->inputs[side]->child.covered->graph;
 }
 
 /* Returns the devices that have all columns of both sides which a reduction needs. */
@@ -374,7 +373,7 @@ hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **
 	for (uint32 c = 0; c < ncolumns; c++)
 		if (hg_join_reduction_expression(reduction, side, c) < 0)
 			column_indexes[n++] = hg_join_reduction_column(reduction, side, c);
-	*graph = hg_input_pin_graph(state->inputs[side], n, column_indexes, numbers);
+	*graph = hg_child_pin_graph(&state->inputs[side]->child, n, column_indexes, numbers);
 	for (int i = 0; i < n && *graph != NULL; i++)
 		all &= hg_resident_graph_has_column(*graph, numbers[i]);
 	return all && *graph != NULL;
@@ -427,7 +426,7 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 
 		at[side].whole =
 			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
-		replica->first_ordinals = state->inputs[side]->covered->first_ordinals;
+		replica->first_ordinals = state->inputs[side]->child.covered->first_ordinals;
 		replica->partitions = NULL;
 		memset(&replica->filters, 0, sizeof(replica->filters));
 	}
@@ -461,12 +460,13 @@ hg_join_report_missing(const HgJoinState *state)
 	if (missing_on == 0)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->covered != NULL)
+		if (state->inputs[side]->child.covered != NULL)
 			hg_resident_graph_set_missing(hg_join_covered_graph(state, (HgSide) side),
 										  state->cover.replica[side].partitions != NULL, missing_on,
 										  &missing);
 	/* loading one replica may have evicted the other */
-	if (state->inputs[HG_OUTER]->covered != NULL && state->inputs[HG_INNER]->covered != NULL)
+	if (state->inputs[HG_OUTER]->child.covered != NULL &&
+		state->inputs[HG_INNER]->child.covered != NULL)
 		hg_join_report_demand(state);
 }
 

@@ -26,7 +26,6 @@
 #include "optimizer/optimizer.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_input_select.h"
 #include "executor/join/hg_join_state.h"
 
 /* A side is small if the cached rows are at least this many times as many. */
@@ -90,7 +89,7 @@ hg_join_may_cache_outer(HgJoinState *state)
 	if (!state->rescan.examined)
 	{
 		state->rescan.outer_volatile =
-			hg_join_state_is_volatile(state->inputs[HG_OUTER]->plan, NULL);
+			hg_join_state_is_volatile(state->inputs[HG_OUTER]->child.plan, NULL);
 		state->rescan.examined = true;
 	}
 	return !state->rescan.outer_volatile;
@@ -107,29 +106,29 @@ hg_join_select(HgJoinState *state, HgSide side)
 {
 	HgInput *input = state->inputs[side];
 	const HgInput *other = state->inputs[hg_other_side(side)];
-	HgKeySet keys = hg_key_column_set(other->words);
+	HgKeySet keys = hg_key_column_set(other->held.words);
 	HgFilter *filter;
 	MemoryContext old;
 	instr_time start;
 
 	/* rows without a match are needed, too */
-	if (state->matched[side].tracked || keys.rows > input->words->rows / HG_RESCAN_SMALL)
+	if (state->matched[side].tracked || keys.rows > input->held.words->rows / HG_RESCAN_SMALL)
 		return true;
 	INSTR_TIME_SET_CURRENT(start);
 	old = MemoryContextSwitchTo(state->memory.context);
-	filter = hg_filter_create(&keys, other->words->width,
+	filter = hg_filter_create(&keys, other->held.words->width,
 							  hg_join_limit(&state->memory) / HG_FILTER_SHARE);
 	if (filter != NULL)
 	{
 		hg_filter_charge(filter, &state->memory.files, 1);
-		(void) hg_input_select(
-			input, filter,
-			Min(hg_budget_room(&state->memory.budget), input->budget.charged / HG_SELECTED_SHARE));
+		(void) hg_held_select(&input->held, filter,
+							  Min(hg_budget_room(&state->memory.budget),
+								  input->held.budget.charged / HG_SELECTED_SHARE));
 		hg_filter_destroy(filter);
 	}
 	MemoryContextSwitchTo(old);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
-	return !input->selected || input->words->rows > 0;
+	return !input->held.selected || input->held.words->rows > 0;
 }
 
 bool
@@ -152,5 +151,5 @@ hg_join_reset(HgJoinState *state)
 	state->reading.inner_chunks = state->reading.outer_chunks = 0;
 	hg_join_covered_meet_all(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_select_all(state->inputs[side]);
+		hg_held_select_all(&state->inputs[side]->held);
 }

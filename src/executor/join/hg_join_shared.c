@@ -52,11 +52,11 @@ hg_join_forget_shared(HgJoinState *state)
 	hg_join_leave(&state->participants, false);
 	hg_join_end_upload(state);
 	hg_join_retire_matcher(state);
-	hg_input_set_filter(state->inputs[HG_OUTER], NULL);
+	hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_key_column_clear(state->inputs[side]->words);
-		hg_column_store_share(state->inputs[side]->rows, NULL, NULL);
+		hg_key_column_clear(state->inputs[side]->held.words);
+		hg_column_store_share(state->inputs[side]->held.rows, NULL, NULL);
 		hg_row_bits_share(state->matched[side].bits, NULL, NULL);
 	}
 	state->participants.joined = state->participants.ends_join = false;
@@ -159,10 +159,9 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgBatchSource *source = state->inputs[side]->child;
-
 		hg_shared_columns_init(&shared->columns[side]);
-		shared->may_use_cache[side] = source->may_share != NULL && source->may_share(source);
+		shared->may_use_cache[side] =
+			hg_scan_tables_may_share(state->inputs[side]->child.source->tables);
 	}
 	hg_join_cover_parallel(state, shared);
 	hg_join_pages_expect(state, &shared->pages, shared->nprocesses);
@@ -209,7 +208,8 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 	state->participants.shared = shared;
 	state->participants.process = ParallelWorkerNumber + 1;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		state->inputs[side]->child->may_use_cache = shared->may_use_cache[side];
+		hg_scan_tables_set_cache(state->inputs[side]->child.source->tables,
+								 shared->may_use_cache[side]);
 	hg_join_attach_covered(state);
 	/* the files stay as long as this process has some, even if the leader ends */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));

@@ -32,7 +32,6 @@
 #include "utils/memutils.h"
 
 #include "backend/matcher/hg_match_replica.h"
-#include "batch/hg_input_select.h"
 #include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
@@ -94,13 +93,13 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 		const HgTreeTable *table = &star->tree.tables[t];
 
 		/* a join below has begun after an earlier refusal */
-		if (table->join->cover.decided[table->side])
+		if (table->input->child.cover.decided)
 			return false;
 	}
 	*why_not = NULL;
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
-		const HgGraphExtent extent = hg_input_may_cover(star->tree.tables[t].input);
+		const HgGraphExtent extent = hg_child_may_cover(&star->tree.tables[t].input->child);
 
 		covered += extent.share > 0;
 		replicas += hg_graph_extent_is_of_stars(&extent);
@@ -132,9 +131,9 @@ hg_star_uncover(HgJoinStar *star)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		if (table->input->covered == NULL)
+		if (table->input->child.covered == NULL)
 			continue;
-		hg_input_uncover(table->input);
+		hg_child_uncover(&table->input->child);
 		hg_input_rescan(table->input);
 	}
 }
@@ -152,9 +151,9 @@ hg_star_cover(HgJoinState *state, HgJoinStar *star)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int t = 0; t <= star->tree.njoins && covered; t++)
 		if (t != star->graphs.fact)
-			covered = hg_input_cover(star->tree.tables[t].input, true, NULL, NULL);
-	covered =
-		covered && hg_input_cover(star->tree.tables[star->graphs.fact].input, true, NULL, NULL);
+			covered = hg_child_cover(&star->tree.tables[t].input->child, true, NULL, NULL);
+	covered = covered &&
+			  hg_child_cover(&star->tree.tables[star->graphs.fact].input->child, true, NULL, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	return covered;
 }
@@ -167,9 +166,9 @@ hg_star_end_covered(HgJoinStar *star)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		table->join->cover.decided[table->side] = true;
+		table->input->child.cover.decided = true;
 		if (t == star->graphs.fact)
-			hg_input_end_covered(table->input, &star->stale_probes);
+			hg_child_end_covered(&table->input->child, &star->stale_probes);
 	}
 }
 
@@ -210,7 +209,7 @@ hg_star_job_add_tables(HgJoinStar *star)
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
-		const HgCovered *covered = star->tree.tables[t].input->covered;
+		const HgCovered *covered = star->tree.tables[t].input->child.covered;
 		const HgFlatMask *mask = hg_covered_has_all(covered, table->graph) ? NULL : &covered->mask;
 
 		if (t == graphs->fact)
@@ -241,7 +240,7 @@ hg_star_report_columns(HgJoinState *state, const HgReduction *requested)
 			if (hg_star_expression(state, &column) >= 0)
 				continue;
 			table = hg_star_trace(state, (HgSide) side, c).table;
-			bytes[table] += star->tree.tables[table].input->covered->graph->flat.rows *
+			bytes[table] += star->tree.tables[table].input->child.covered->graph->flat.rows *
 							requested->columns[side].widths[c];
 		}
 	hg_star_report_demand(&star->tree, &star->graphs, bytes);
@@ -263,7 +262,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *requested)
 			return false;
 		/* the number of fact rows must be known */
 		if (star->graphs.complete)
-			hg_input_apply_pending(star->tree.tables[star->graphs.fact].input);
+			hg_child_apply_pending(&star->tree.tables[star->graphs.fact].input->child);
 		if (!hg_star_find_graphs(&star->tree, &star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
@@ -275,7 +274,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *requested)
 											hg_star_found(&star->tree, &star->graphs)));
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
-		const uint32 stride = hg_covered_stride(star->tree.tables[t].input->covered);
+		const uint32 stride = hg_covered_stride(star->tree.tables[t].input->child.covered);
 
 		star->graphs.tables[t].stride = hg_star_table(&star->graphs, t)->stride = stride;
 	}
@@ -415,8 +414,8 @@ hg_join_forget_star(HgJoinState *state)
 	{
 		const HgTreeTable *table = &star->tree.tables[t];
 
-		hg_input_uncover(table->input);
-		table->join->cover.decided[table->side] = false;
+		hg_child_uncover(&table->input->child);
+		table->input->child.cover.decided = false;
 	}
 	for (int j = 0; j < star->tree.njoins; j++)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -25,7 +25,7 @@
 static bool
 hg_tree_takes(const HgJoinState *join)
 {
-	const HgKeyEncoder *encoder = join->inputs[HG_OUTER]->keys.encoder;
+	const HgKeyEncoder *encoder = join->inputs[HG_OUTER]->child.keys.encoder;
 
 	if ((join->rules.join_type != JOIN_INNER && join->rules.join_type != JOIN_LEFT &&
 		 join->rules.join_type != JOIN_RIGHT) ||
@@ -34,7 +34,8 @@ hg_tree_takes(const HgJoinState *join)
 		IsParallelWorker() || encoder->nparts != 1)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!hg_key_is_integer(encoder, (HgSide) side) || join->inputs[side]->keys.exprs != NULL)
+		if (!hg_key_is_integer(encoder, (HgSide) side) ||
+			join->inputs[side]->child.keys.exprs != NULL)
 			return false;
 	return true;
 }
@@ -49,7 +50,7 @@ hg_tree_add(HgJoinTree *tree, HgJoinState *join, int ntables)
 	for (int side = HG_OUTER; side <= HG_INNER && ntables >= 0; side++)
 	{
 		HgInput *input = join->inputs[side];
-		HgJoinState *below = hg_join_source_join(input->child);
+		HgJoinState *below = hg_join_source_join(input->child.source);
 		const bool optional = join->rules.preserved[1 - side];
 
 		if (below != NULL)
@@ -79,17 +80,17 @@ hg_join_tree_trace(const HgJoinTree *tree, HgJoinState *join, HgSide side, int c
 	const HgInput *input = join->inputs[side];
 	HgJoinState *below;
 
-	while ((below = hg_join_source_join(input->child)) != NULL)
+	while ((below = hg_join_source_join(input->child.source)) != NULL)
 	{
-		const int column_index = hg_join_source_column(input->child, column);
+		const int column_index = hg_join_source_column(input->child.source, column);
 
 		input = NULL;
 		for (int s = HG_OUTER; s <= HG_INNER && input == NULL; s++)
-			for (int i = 0; i < below->inputs[s]->ncolumns && input == NULL; i++)
-				if (below->inputs[s]->to[i] == column_index)
+			for (int i = 0; i < below->inputs[s]->held.ncolumns && input == NULL; i++)
+				if (below->inputs[s]->held.to[i] == column_index)
 				{
 					input = below->inputs[s];
-					column = input->from[i];
+					column = input->child.from[i];
 				}
 		if (input == NULL)
 			elog(ERROR, "a column of a join is none of its inputs'");
@@ -110,7 +111,7 @@ hg_join_tree_init(HgJoinTree *tree, HgJoinState *top)
 
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 		{
-			const HgInputKeys *keys = &join->inputs[side]->keys;
+			const HgInputKeys *keys = &join->inputs[side]->child.keys;
 
 			edge->ends[side] = hg_join_tree_trace(tree, join, (HgSide) side, keys->columns[0]);
 			if (!hg_graph_parts(keys->encoder, (HgSide) side, &edge->parts[side]))
@@ -162,7 +163,7 @@ hg_star_find_column(HgJoinState *state, const HgReduction *requested, bool opera
 	HgJoinStar *star = state->star;
 	const HgSide from = (HgSide) column->side;
 	const HgTreeColumn origin = hg_star_trace(state, from, column->column);
-	const HgCovered *covered = star->tree.tables[origin.table].input->covered;
+	const HgCovered *covered = star->tree.tables[origin.table].input->child.covered;
 	HgStarTable *table =
 		operand ? hg_star_table(&star->graphs, origin.table) : &star->graphs.tables[origin.table];
 	const bool coded = hg_join_reduction_is_coded(state->reduction, from, column->column);

@@ -46,7 +46,7 @@ hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
 {
 	const HgTreeColumn *column = &edge->ends[end];
 
-	return hg_covered_graph_by(tree->tables[column->table].input->covered, column->column,
+	return hg_covered_graph_by(tree->tables[column->table].input->child.covered, column->column,
 							   &edge->parts[end]);
 }
 
@@ -457,7 +457,7 @@ static uint64
 hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint64 found)
 {
 	/* values may be unique among some rows, but not among all */
-	const HgCovered *covered = tree->tables[t].input->covered;
+	const HgCovered *covered = tree->tables[t].input->child.covered;
 	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_has_pending(covered);
 	const uint64 words[] = {table->use.name.serial, all};
 
@@ -476,7 +476,7 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
 		found = hg_star_add_found(tree, &graphs->second_lookup, graphs->order[1], found);
 	/* some fact rows may all have a match, even if others have none */
 	if (graphs->complete)
-		found = hash_combine64(found, tree->tables[graphs->fact].input->covered->rows);
+		found = hash_combine64(found, tree->tables[graphs->fact].input->child.covered->rows);
 	return Max(found, 1);
 }
 
@@ -521,7 +521,7 @@ hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
 		const HgStarTable *table = &graphs->tables[t];
 
 		if (hg_row_filter_find(&graphs->replica[table->side].filters, table->lookup) == NULL)
-			hg_input_apply_pending(tree->tables[t].input);
+			hg_child_apply_pending(&tree->tables[t].input->child);
 	}
 }
 
@@ -549,7 +549,7 @@ hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
 static uint64
 hg_stale_limit(const HgInput *input)
 {
-	return Max(input->covered->rows / HG_STALE_PROBES_PART, HG_STALE_PROBES_ROWS);
+	return Max(input->child.covered->rows / HG_STALE_PROBES_PART, HG_STALE_PROBES_ROWS);
 }
 
 /* Adds the values of a column of rows that were read, rows with a NULL key included. */
@@ -557,7 +557,8 @@ static void
 hg_stale_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgIntegers *values)
 {
 	const int16 length =
-		TupleDescAttr(ExecGetResultType(input->plan), input->batch_attnos[column])->attlen;
+		TupleDescAttr(ExecGetResultType(input->child.plan), input->child.keys.attnos[column])
+			->attlen;
 
 	for (int i = 0; i < rows->nkeys + rows->nnull; i++)
 	{
@@ -581,7 +582,7 @@ hg_stale_add_rows(const HgInput *input, const HgInputRows *rows, int column, HgI
 static bool
 hg_stale_read(HgInput *input, int column, HgIntegers *values)
 {
-	const HgInput before = *input;
+	const HgChildRows before = input->child;
 	const uint64 most = hg_stale_limit(input);
 	HgInputRows rows;
 	HgSpillKeys keys;
@@ -589,9 +590,9 @@ hg_stale_read(HgInput *input, int column, HgIntegers *values)
 	while (values->count <= most && hg_input_read(input, &rows, &keys))
 		hg_stale_add_rows(input, &rows, column, values);
 	hg_input_rescan(input);
-	input->rows_read = before.rows_read;
-	input->null_keys = before.null_keys;
-	input->refused = before.refused;
+	input->child.rows_read = before.rows_read;
+	input->child.null_keys = before.null_keys;
+	input->child.filtering.refused = before.filtering.refused;
 	return values->count <= most;
 }
 
@@ -604,8 +605,8 @@ hg_stale_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
 
 	for (int other = 0; other <= tree->njoins; other++)
 		if (graphs->tables[other].from == t &&
-			!hg_covered_find_rows(input->covered, graphs->tables[other].own, &stale_values[other],
-								  hg_stale_limit(input), rows))
+			!hg_covered_find_rows(input->child.covered, graphs->tables[other].own,
+								  &stale_values[other], hg_stale_limit(input), rows))
 			return false;
 	return true;
 }
@@ -625,10 +626,10 @@ hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs, HgInteger
 
 		hg_integers_init(&stale_values[t]);
 		hg_integers_init(&found);
-		if ((!input->covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
+		if ((!input->child.covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
 			!hg_stale_find(tree, graphs, t, stale_values, &found))
 			return false;
-		hg_covered_add_values(input->covered, &found, column, &stale_values[t]);
+		hg_covered_add_values(input->child.covered, &found, column, &stale_values[t]);
 	}
 	return hg_stale_find(tree, graphs, graphs->fact, stale_values, rows);
 }

@@ -16,7 +16,6 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_input.h"
-#include "batch/hg_input_cover.h"
 #include "executor/join/hg_join_chunk.h"
 #include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_emit.h"
@@ -79,7 +78,8 @@ struct HgJoinState
 static inline bool
 hg_join_is_matched(const HgJoinState *state, HgSide side, uint32 row)
 {
-	return hg_row_bits_test(state->matched[side].bits, hg_input_ordinal(state->inputs[side], row));
+	return hg_row_bits_test(state->matched[side].bits,
+							hg_child_ordinal(&state->inputs[side]->child, row));
 }
 
 /* Returns true if an outer row has as many matches as it may have. */

@@ -62,19 +62,19 @@ hg_join_expression_may_wait(Node *node, void *context)
 static bool
 hg_join_is_steady(const HgInput *input)
 {
-	const Plan *plan = input->plan->plan;
+	const Plan *plan = input->child.plan->plan;
 
 	if (!IsA(plan, SeqScan) || hg_join_expression_may_wait((Node *) plan->qual, NULL) ||
 		hg_join_expression_may_wait((Node *) plan->targetlist, NULL))
 		return false;
-	for (int p = 0; p < input->keys.encoder->nparts; p++)
+	for (int p = 0; p < input->child.keys.encoder->nparts; p++)
 	{
-		const HgKeyPart *part = &input->keys.encoder->parts[p];
+		const HgKeyPart *part = &input->child.keys.encoder->parts[p];
 
-		if ((input->keys.exprs != NULL &&
-			 hg_join_expression_may_wait((Node *) input->keys.exprs[p]->expr, NULL)) ||
+		if ((input->child.keys.exprs != NULL &&
+			 hg_join_expression_may_wait((Node *) input->child.keys.exprs[p]->expr, NULL)) ||
 			(part->encoding != HG_KEY_BITS &&
-			 hg_join_function_may_wait(part->hash[input->side].fn_oid, NULL)))
+			 hg_join_function_may_wait(part->hash[input->child.keys.side].fn_oid, NULL)))
 			return false;
 	}
 	return true;
@@ -83,7 +83,7 @@ hg_join_is_steady(const HgInput *input)
 uint64
 hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
 {
-	return (uint64) Min(state->inputs[side]->plan->plan->plan_rows *
+	return (uint64) Min(state->inputs[side]->child.plan->plan->plan_rows *
 							hg_join_processes(processes - 1),
 						(double) HG_MAX_ROWS);
 }
@@ -101,7 +101,7 @@ hg_join_could_stream(const HgJoinState *state)
 static HgUploadSpec
 hg_join_upload_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
 {
-	HgUploadSpec spec = {.key_width = state->inputs[HG_INNER]->words->width,
+	HgUploadSpec spec = {.key_width = state->inputs[HG_INNER]->held.words->width,
 						 .reduction = reduction,
 						 .processes = processes};
 
@@ -115,7 +115,7 @@ hg_join_upload_spec(const HgJoinState *state, int processes, const HgReduction *
 	{
 		spec.columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
 		spec.expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
-		spec.scan_cost += state->inputs[side]->plan->plan->total_cost;
+		spec.scan_cost += state->inputs[side]->child.plan->plan->total_cost;
 	}
 	return spec;
 }
@@ -155,7 +155,7 @@ hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
 			spec.columns[side] = NULL;
 	state->upload = hg_upload_create(&spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_set_upload(state->inputs[side], state->upload);
+		hg_held_set_upload(&state->inputs[side]->held, state->upload);
 	MemoryContextSwitchTo(old);
 }
 
@@ -165,7 +165,7 @@ hg_join_end_upload(HgJoinState *state)
 	if (state->upload == NULL)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_input_set_upload(state->inputs[side], NULL);
+		hg_held_set_upload(&state->inputs[side]->held, NULL);
 	hg_upload_destroy(state->upload);
 	state->upload = NULL;
 }

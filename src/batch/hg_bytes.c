@@ -1,6 +1,6 @@
 /*-------------------------------------------------------------------------
  *
- * hg_bytes_find.c
+ * hg_bytes.c
  *	  Substring search.
  *
  * Texts of tables are short, so that a search must start without building tables of the part.  The
@@ -15,7 +15,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "batch/hg_bytes_find.h"
+#include "batch/hg_bytes.h"
 
 /* Positions compared at once: compilers have vectors of 16 bytes on every processor. */
 #define HG_VECTOR_BYTES 16

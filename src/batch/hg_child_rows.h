@@ -1,0 +1,211 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_child_rows.h
+ *	  The rows of a child plan of a join, read in batches with their keys encoded.
+ *
+ * A runtime filter may remove rows as they are read.  If a cached HashGraph has the keys of some
+ * of the child's rows, the join may cover these (hg_covered.h).  Covered rows are not read, and
+ * have the graph's numbers.  Delta rows are read, and have the numbers behind.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_CHILD_ROWS_H
+#define HG_CHILD_ROWS_H
+
+#include "nodes/execnodes.h"
+
+#include "backend/hg_budget.h"
+#include "backend/hg_progress.h"
+#include "batch/hg_covered_rows.h"
+#include "batch/hg_filter.h"
+#include "batch/hg_input_keys.h"
+#include "batch/hg_page_source.h"
+#include "batch/hg_scan_table.h"
+#include "batch/hg_shared_covered.h"
+
+/* A filter that removes rows of the child, here or in the child's source. */
+typedef struct HgChildFilter
+{
+	HgFilter *filter; /* or NULL */
+	/* Applies the filter in the source; columns is NULL if that is impossible. */
+	HgRowCheck check;
+	int *columns;	/* [nparts] the keys' columns in the check's batches */
+	bool removed;	/* some row was removed since the child was last read from its start */
+	uint64 refused; /* rows that were removed, over all scans of the child */
+} HgChildFilter;
+
+/* What is kept for covered rows, until they are uncovered. */
+typedef struct HgChildCover
+{
+	bool decided;		   /* rows are covered for all executions, or never */
+	MemoryContext context; /* of the covered rows; NULL if there are none */
+	HgCharge charge;
+	uint64 counted;	   /* covered rows that are counted as read */
+	int *to;		   /* [batch->ncolumns] column of the scan slot, or -1 if not needed above */
+	HgUncover uncover; /* rows that were covered and are now read */
+} HgChildCover;
+
+typedef struct HgChildRows
+{
+	PlanState *plan;
+	HgBatchSource *source;
+	HgBatch *batch;	  /* columns that are needed for keys or above */
+	int encoded;	  /* rows of the batch that have been returned with their keys */
+	HgInputKeys keys; /* of the batch */
+	int *from;		  /* [ncolumns] columns of keys.values that are needed above */
+	/* [batch->ncolumns] of a run; NULL if no array of keys has words, so that rows are no runs. */
+	const void **run_values;
+	bool keep_null_keys; /* the join returns rows with a NULL key */
+	HgChildFilter filtering;
+	HgFilter *collector; /* a filter to which keys are added; or NULL */
+	HgCovered *covered;	 /* covered rows; or NULL */
+	HgChildCover cover;
+	HgProgress *progress; /* progress of what the rows are read for; or NULL */
+	uint64 rows_read;	  /* rows that were not removed by a filter, over all scans */
+	uint64 null_keys;	  /* rows among them with a NULL key */
+} HgChildRows;
+
+/*
+ * Creates the source of a child plan: the attributes attnos[nattnos] (from 1, each once) of its
+ * rows, in that order, in CurrentMemoryContext.
+ */
+typedef HgBatchSource *(*HgSourceMaker)(PlanState *plan, int nattnos, const int *attnos);
+
+/*
+ * Initializes the rows of a child, in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
+ * its columns as OUTER_VAR or INNER_VAR, by side; parent owns them.  columns[ncolumns] are needed
+ * above.  Covered rows are charged to budget.
+ */
+extern void hg_child_init(HgChildRows *child, HgSide side, PlanState *plan, ScanState *parent,
+						  HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
+						  const HgInputColumn *columns, bool keep_null_keys,
+						  HgSourceMaker make_source, HgBudget *budget);
+
+/* Fetches a batch, unless some rows have not been returned.  Returns false at the end. */
+extern bool hg_child_fetch(HgChildRows *child);
+
+/* Reads the next rows, as hg_input_read() does. */
+extern bool hg_child_read(HgChildRows *child, HgInputRows *rows, HgSpillKeys *keys);
+
+/*
+ * Reads the next rows as a run, of which the key's array has the engine's words.  Sets run->values
+ * to run_values.  Returns false if the next rows must be read as a batch.
+ */
+extern bool hg_child_read_run(HgChildRows *child, int max_rows, HgRun *run);
+
+/* Adds the keys of the next rows to a Bloom filter; NULL ends that. */
+extern void hg_child_set_collector(HgChildRows *child, HgFilter *collector);
+
+/*
+ * Removes the next rows that a filter rejects; NULL ends that.  The child owns the filter; the
+ * previous one is destroyed.
+ */
+extern void hg_child_set_filter(HgChildRows *child, HgFilter *filter);
+
+/* Reads from the start; the caller rescans the plan. */
+extern void hg_child_restart(HgChildRows *child);
+
+/*
+ * Reorders the keys, before any row is read: part order[i] becomes part i.  The encoder, which
+ * both inputs share, must already have the new order.
+ */
+extern void hg_child_order_keys(HgChildRows *child, const int *order);
+
+/* ---------------------------------------------------------------------
+ * Covered rows (hg_child_cover.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Estimates how many rows may be covered.  That takes keys that are columns of the table, and a
+ * cached HashGraph of them with the same words.
+ */
+extern HgGraphExtent hg_child_may_cover(const HgChildRows *child);
+
+/*
+ * Finds the n-th graph, from 0, that has all parts of the key.  Part i of its key is part order[i]
+ * of the child's.  Returns false if there is no n-th graph.
+ */
+extern bool hg_child_graph_order(const HgChildRows *child, int n, int *order);
+
+/*
+ * Pins the graph whose rows may be covered, in CurrentMemoryContext.  Sets numbers[ncolumns] to
+ * the table's attribute numbers of the child's columns.  Returns NULL if there is no graph.
+ */
+extern HgPinnedGraph *hg_child_pin_graph(const HgChildRows *child, int ncolumns, const int *columns,
+										 AttrNumber *numbers);
+
+/*
+ * Covers rows, before any row is read.  Returns false if no row can be covered.  See
+ * hg_scan_table_cover() for the other arguments.
+ */
+extern bool hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared,
+						   dsa_area *area);
+
+/*
+ * Cover the rows of this child that the leader of a parallel query has covered.
+ * hg_child_pin_covered() only pins their versions, and is quick; the leader must have them pinned
+ * meanwhile.  hg_child_attach_covered() covers the rows, and raises an error if they cannot be
+ * covered here.
+ */
+extern void hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
+								 HgSharedPins *pins);
+extern void hg_child_attach_covered(HgChildRows *child, const HgSharedCovered *shared,
+									dsa_area *area, const HgSharedPins *pins);
+
+/* Applies pending predicates to the covered rows, as hg_covered_apply() does. */
+extern void hg_child_apply_pending(HgChildRows *child);
+
+/*
+ * Ends covering, after all covered rows but left have been joined.  The rows left are read behind
+ * the delta rows in this scan.  No row is covered until hg_child_uncover().
+ */
+extern void hg_child_end_covered(HgChildRows *child, const HgIntegers *left);
+
+/* Uncovers all rows, after hg_input_restart() and a rescan of the plan. */
+extern void hg_child_uncover(HgChildRows *child);
+
+/*
+ * Uncovers the rows of a child that several processes read, in this scan: they are read behind the
+ * delta rows.  *next_part, a counter that all processes share, gives each segment to one process.
+ * The rows' memory stays until hg_child_uncover().
+ */
+extern void hg_child_begin_uncover(HgChildRows *child, pg_atomic_uint32 *next_part);
+
+/* Returns the number of the first row that is read; covered rows have lower numbers. */
+static inline uint32
+hg_child_first_number(const HgChildRows *child)
+{
+	return child->covered != NULL ? child->covered->first_other : 0;
+}
+
+/* Returns the ordinal of a row by its number (hg_covered.h). */
+static inline uint64
+hg_child_ordinal(const HgChildRows *child, uint32 row)
+{
+	return child->covered != NULL ? hg_covered_ordinal(child->covered, row) : row;
+}
+
+/* ---------------------------------------------------------------------
+ * Rows that a device takes out of the pages of the table (hg_child_cover.c)
+ * ---------------------------------------------------------------------
+ */
+
+/*
+ * Makes the child's table, which must be unread, a page source of the key and of columns[ncolumns]
+ * of the batches.  If parallel is true, it has the pages that this process gets of a parallel
+ * scan.  Returns false if that is impossible.
+ */
+extern bool hg_child_init_page_source(HgChildRows *child, bool parallel, int ncolumns,
+									  const int *columns, HgPageSource *page_source);
+
+/* Counts the pages, after all of them were sent and joined. */
+extern void hg_child_end_pages(HgChildRows *child, HgPageSource *page_source);
+
+/* Counts the rows of uploaded_rows that passed the qual, with a key and with a NULL key. */
+extern void hg_child_report_pages(HgChildRows *child, HgPageSource *page_source,
+								  uint64 uploaded_rows, uint64 rows, uint64 null_keys);
+
+#endif /* HG_CHILD_ROWS_H */
