@@ -14,7 +14,7 @@
  * one bit each: covered rows' segment by segment, and then the delta rows'.
  *
  * The scan's qual is normally applied when rows are covered.  It may stay a pending predicate if a
- * device can apply it to its column replicas (batch/hg_predicate_filter.h), and the caller asks a
+ * device can apply it to its column replicas (batch/hg_predicate.h), and the caller asks a
  * device.  More rows are then covered than pass the qual, until hg_covered_apply() applies it.  A
  * caller that joins the rows in this process must call that; other callers need not.
  *

@@ -3,7 +3,7 @@
  * hg_scan_qual.c
  *	  The part of a table scan's qual that is evaluated over columns.
  *
- * Clauses that are predicates (hg_predicate_clause.h) are applied to all rows of a batch, one
+ * Clauses that are predicates (hg_predicate.h) are applied to all rows of a batch, one
  * clause after the other.  A row that a predicate cannot judge gets a recheck by the whole qual,
  * in core's order, unless another predicate rejects it.
  *

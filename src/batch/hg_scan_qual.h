@@ -27,7 +27,7 @@ typedef struct HgRowsLeft
 	bool recheck[HG_BATCH_ROWS];
 } HgRowsLeft;
 
-/* Returns true if a clause can be evaluated over columns (hg_predicate_clause.h). */
+/* Returns true if a clause can be evaluated over columns (hg_predicate.h). */
 extern bool hg_column_qual_takes(Node *clause);
 
 /*
