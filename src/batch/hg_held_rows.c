@@ -101,16 +101,6 @@ hg_held_store(HgHeldRows *held, const HgInputRows *rows, const HgSpillKeys *keys
 }
 
 void
-hg_held_store_run(HgHeldRows *held, const HgRun *run, const void *words, const int *from)
-{
-	uint64 first_row;
-
-	(void) hg_column_store_room(held->rows, &first_row);
-	hg_key_column_add_external(held->words, first_row, words, run->nrows);
-	hg_column_store_add_run(held->rows, run->values, from, run->nrows);
-}
-
-void
 hg_held_set_upload(HgHeldRows *held, HgUpload *upload)
 {
 	held->upload = upload;

@@ -80,10 +80,6 @@ hg_held_keys(const HgHeldRows *held)
 /* Stores rows with a key that were read: their words and columns. */
 extern void hg_held_store(HgHeldRows *held, const HgInputRows *rows, const HgSpillKeys *keys);
 
-/* Stores a run of rows, whose key words are an array; column i is run->values[from[i]]. */
-extern void hg_held_store_run(HgHeldRows *held, const HgRun *run, const void *words,
-							  const int *from);
-
 /* Uploads keys asynchronously through an upload as they are stored; NULL ends that. */
 extern void hg_held_set_upload(HgHeldRows *held, HgUpload *upload);
 

@@ -83,7 +83,9 @@ hg_input_store_run(HgInput *input, uint64 max_rows)
 	room = Min(room, HG_MAX_ROWS - hg_child_first_number(&input->child) - hg_held_count(held));
 	if (!hg_input_read_run(input, (int) room, &run))
 		return false;
-	hg_held_store_run(held, &run, run.values[input->child.keys.columns[0]], input->child.from);
+	hg_key_column_add_external(held->words, first_row, run.values[input->child.keys.columns[0]],
+							   run.nrows);
+	hg_column_store_add_run(held->rows, run.values, input->child.from, run.nrows);
 	return true;
 }
 
