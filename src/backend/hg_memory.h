@@ -4,7 +4,8 @@
  *	  Large blocks of memory that belong to memory contexts.
  *
  * The first touch of fresh memory costs more than most of what a join does with it.  So blocks of
- * megabytes are aligned to huge pages, request them, and come from the memory pool (below).
+ * megabytes are aligned to huge pages, request them, and come from the memory pool
+ * that is described below.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -97,8 +97,7 @@ extern bool hg_child_read(HgChildRows *child, HgInputRows *rows, HgSpillKeys *ke
  */
 extern bool hg_child_read_run(HgChildRows *child, int max_rows, HgRun *run);
 
-/* Adds the keys of rows that are read later to a filter, which stays the caller's; NULL: to none.
- */
+/* Adds the keys of rows that are read later to the caller's filter; with NULL none are added. */
 extern void hg_child_set_collector(HgChildRows *child, HgFilter *collector);
 
 /*

@@ -78,7 +78,7 @@ extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, 
 /* Skips the first rows of a run, which have been read. */
 extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 
-/* Skips rows of a block, which have been read from the heap; all says that none is left. */
+/* Skips nrows rows of a block, which were read from the heap.  If all is true, none is left. */
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all);
 
 /* A column of the segment that the scan is at. */

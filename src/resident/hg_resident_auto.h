@@ -21,7 +21,7 @@
 
 /* Reserves shared memory, while the server starts. */
 extern void hg_auto_request(void);
-/* Initializes it. */
+/* Initializes the reserved memory. */
 extern void hg_auto_startup(void);
 
 /*

@@ -57,7 +57,7 @@ typedef struct HgChain HgChain;
 
 /* Reserves shared memory, while the server starts. */
 extern void hg_chain_request(void);
-/* Initializes it. */
+/* Initializes the reserved memory. */
 extern void hg_chain_startup(void);
 
 /* Returns the chain of a database, or NULL if it has none. */

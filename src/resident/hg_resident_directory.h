@@ -168,7 +168,7 @@ typedef struct HgDirectoryEntry
 
 /* Reserves shared memory, while the server starts. */
 extern void hg_directory_request(void);
-/* Initializes it, after the area (hg_resident_memory.h) was created. */
+/* Initializes the reserved memory, after the area (hg_resident_memory.h) was created. */
 extern void hg_directory_startup(void);
 
 /* Returns the entry of a table, locked, or NULL.  hg_directory_unlock unlocks it. */

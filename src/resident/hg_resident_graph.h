@@ -15,8 +15,8 @@
  * short values side by side; or, for any other key, a hash of the values.  If words are hashes, a
  * join compares the values of matches too.  Rows with a NULL in a key column are not in the graph.
  *
- * Functions that return a set of devices go by the records of hg_resident_device_copy.h, which are
- * hints.
+ * Functions that return a set of devices read the records of hg_resident_device_copy.h, which are
+ * hints: a device may have lost a replica since.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -22,7 +22,7 @@
 
 /* Reserves shared memory, while the server starts. */
 extern void hg_list_request(void);
-/* Initializes it. */
+/* Initializes the reserved memory. */
 extern void hg_list_startup(void);
 
 /*

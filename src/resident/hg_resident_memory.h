@@ -61,14 +61,15 @@ typedef enum HgResidentLock
 
 /* Reserves shared memory for the area, while the server starts. */
 extern void hg_resident_memory_request(void);
-/* Creates the area in it.  The caller holds AddinShmemInitLock. */
+/* Creates the area in the reserved memory.  The caller holds AddinShmemInitLock. */
 extern void hg_resident_memory_startup(void);
 
 /* Reserves shared memory beside the area, for this room or one above it. */
 extern void hg_resident_shared_request(Size bytes);
 /*
- * Returns that memory, found by its name: zeroed, with *is_new true, or as another process has
- * initialized it.  Returns NULL if the server has no memory for cached columns.
+ * Returns the memory that was reserved beside the area, by its name: zeroed, with *is_new true, or
+ * as another process has initialized it.  Returns NULL if the server has no memory for cached
+ * columns.
  */
 extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
 

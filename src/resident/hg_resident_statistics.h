@@ -45,7 +45,7 @@ typedef struct HgResidentStatistics
 
 /* Reserves shared memory, while the server starts. */
 extern void hg_resident_statistics_request(void);
-/* Initializes it. */
+/* Initializes the reserved memory. */
 extern void hg_resident_statistics_startup(void);
 
 /* Adds n to a counter. */

@@ -51,7 +51,7 @@ extern bool hg_device_server_read(int device_no, HgServerDevice *server);
  *
  *	READY		Connects unless connected. Returns READY if the process greets within timeout_ms,
  *				which may be negative: it must then have greeted already. Otherwise returns STARTING
- *				or, if this session cannot connect to any process, UNAVAILABLE.
+ *				or, if the session itself is why it cannot connect, UNAVAILABLE.
  *	RESTING		Asks for a process, and returns STARTING.
  *	UNAVAILABLE	If the program was missing and is installed now, as with RESTING. Otherwise returns
  *				UNAVAILABLE, or ABSENT if the program is missing.

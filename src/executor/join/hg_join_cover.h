@@ -74,7 +74,10 @@ extern void hg_join_cover_again(HgJoinState *state);
 /* Covers the leader's covered rows in a worker, when it starts. */
 extern void hg_join_attach_covered(HgJoinState *state);
 
-/* Ends covering in the leader.  A worker that starts later finds its join done. */
+/*
+ * Before the leader releases its covered rows: keeps workers that start later from pinning them.
+ * Such a worker has nothing to do.
+ */
 extern void hg_join_end_cover(HgJoinShared *shared);
 
 /* Makes the processes that share a join read covered rows after delta rows: it goes to disk. */
@@ -120,8 +123,7 @@ extern void hg_join_uncover(HgJoinState *state, HgSide side);
 /* Returns true if a side's covered rows are joined with the rows in memory, once with each. */
 extern bool hg_join_joins_covered(const HgJoinState *state, HgSide side);
 
-/* Returns true if it is known, when the rows in memory are joined, which covered rows lack a match.
- */
+/* Returns true if joining the rows in memory shows which covered rows of a side lack a match. */
 extern bool hg_join_ends_covered(const HgJoinState *state, HgSide side);
 
 /*

@@ -17,10 +17,10 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* What earlier rescans have shown. */
 typedef struct HgJoinRescan
 {
-	bool inner;			 /* the last rescan cached the inner input, for other outer rows */
-	bool outer_whole;	 /* all outer rows will be joined again, with other inner rows */
-	bool outer_large;	 /* the outer rows do not fit into half of the memory limit; never cached */
-	bool examined;		 /* outer_volatile is known */
+	bool inner;		  /* the last rescan cached the inner input, for other outer rows */
+	bool outer_whole; /* all outer rows will be joined again, with other inner rows */
+	bool outer_large; /* they do not fit into half of the memory limit; outer_whole stays false */
+	bool examined;	  /* outer_volatile is known */
 	bool outer_volatile; /* the outer child calls volatile functions */
 } HgJoinRescan;
 
