@@ -47,11 +47,13 @@ typedef struct HgStatCounters
 extern void hg_counters_init(void);
 
 /*
- * hg_counters_lock locks this database's counters and returns them, or NULL if the server has
- * none.  The caller may read and change them until hg_counters_unlock.  Meanwhile it must not
- * wait, take a lock or raise an error.
+ * Locks this database's counters and returns them, or returns NULL if the server has none.  The
+ * caller may read and change them until hg_counters_unlock.  Meanwhile it must not wait, take a
+ * lock or raise an error.
  */
 extern HgStatCounters *hg_counters_lock(void);
+
+/* Unlocks the counters; call it only if hg_counters_lock() returned some. */
 extern void hg_counters_unlock(void);
 
 /* Sets locked counters to 0, and the time of their reset. */

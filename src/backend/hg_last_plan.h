@@ -64,20 +64,19 @@ typedef struct HgLastPlan HgLastPlan;
  */
 extern HgLastPlan *hg_last_plan_begin(void);
 
-/*
- * hg_last_plan_add adds a step; it returns false if the plan is full.  hg_last_plan_add_name adds
- * a relation's name to the last step: its alias, and for a partition its OID.
- */
+/* Adds a step; returns false if the plan is full. */
 extern bool hg_last_plan_add(HgLastPlan *plan, const char *node, bool aggregate, bool chosen,
 							 HgPlanReason reason);
+
+/* Adds a relation's name to the last step: its alias, and for a partition (child) its OID. */
 extern void hg_last_plan_add_name(HgLastPlan *plan, const char *alias, Oid child);
 
 /* Gives the last step the names of the next one. */
 extern void hg_last_plan_share_names(HgLastPlan *plan);
 
 /*
- * Returns true if a plan that is made now would become the session's last plan.  A plan does not
- * if it is made by a function while a statement runs whose own plan has steps.
+ * Returns true if a plan that is made now may become the session's last plan.  Once the running
+ * statement's own plan is the last plan, the plans of functions that it calls do not replace it.
  */
 extern bool hg_last_plan_is_wanted(void);
 
@@ -103,9 +102,11 @@ extern bool hg_last_plan_find(const PlannedStmt *statement, const HgLastPlan **p
  */
 extern const HgLastPlan *hg_last_plan_for(Oid function);
 
-/* Return a plan's number of steps, a step from 0, and its relations' names as palloc'd strings. */
+/* Returns the number of a plan's steps. */
 extern int hg_last_plan_count(const HgLastPlan *plan);
+/* Returns step number 0, 1, ... of a plan; it lives until the plan is filled again. */
 extern const HgPlanStep *hg_last_plan_step(const HgLastPlan *plan, int number);
+/* Returns the names of a step's relations, as a list of palloc'd strings. */
 extern List *hg_last_plan_names(const HgLastPlan *plan, const HgPlanStep *step);
 
 #endif /* HG_LAST_PLAN_H */

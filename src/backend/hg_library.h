@@ -18,12 +18,13 @@
 
 #include "nodes/pg_list.h"
 
-/*
- * hg_library_mark returns the first element of a plan's private list, in every version.
- * hg_library_require_plan must be called before anything else of the list is read.  It raises an
- * error if the plan is another version's.
- */
+/* Returns the first element of a plan's private list, which all versions of the library have. */
 extern Node *hg_library_mark(void);
+
+/*
+ * Raises an error if a plan with this private list was made by another version.  Call it before
+ * anything but the first element of the list is read.
+ */
 extern void hg_library_require_plan(const List *custom_private);
 
 /* Returns true if this library has this version or a later one.  Raises an error if it is none. */

@@ -5,7 +5,7 @@
  *
  * The first touch of fresh memory costs more than most of what a join does with it.  So blocks of
  * megabytes are aligned to huge pages, request them, and come from the memory pool
- * (hg_memory.h).
+ * that is described below.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -15,10 +15,11 @@
 #define HG_MEMORY_H
 
 /*
- * hg_block_alloc returns bytes of memory from context, aligned to a cache line, or NULL if there
- * is no memory.  hg_block_free or the context's reset frees the block.
+ * Returns a block of memory from context, aligned to a cache line, or NULL if there is no memory.
+ * hg_block_free or the context's reset frees the block.
  */
 extern void *hg_block_alloc(MemoryContext context, Size bytes);
+/* Frees a block. */
 extern void hg_block_free(void *block);
 
 /* Sets all bytes to 0, and checks for interrupts: the first touch of a GB takes up to a second. */
@@ -53,12 +54,13 @@ extern void hg_pool_init(void);
 typedef struct HgPoolBlock HgPoolBlock;
 
 /*
- * hg_pool_alloc returns a block of at least this many bytes with undefined contents, or NULL if
- * there is no memory.  The block starts at *start; the HG_POOL_HEADER bytes before it are the
- * caller's.  hg_pool_free or the reset of context returns it to the pool.
+ * Returns a block of at least this many bytes with undefined contents, or NULL if there is no
+ * memory.  The block starts at *start; the HG_POOL_HEADER bytes before it are the caller's.
+ * hg_pool_free or the reset of context returns it to the pool.
  */
 #define HG_POOL_HEADER ((Size) 64)
 extern HgPoolBlock *hg_pool_alloc(MemoryContext context, Size bytes, char **start);
+/* Returns a block to the pool. */
 extern void hg_pool_free(HgPoolBlock *block);
 
 /* Frees blocks that exceed the limit, when a join begins, even if the join allocates none. */

@@ -50,16 +50,19 @@ extern uint64 hg_stats_statement(void);
 extern uint64 hg_stats_discards(void);
 
 /*
- * Returns true if a plan that starts now is a statement's own: the statement is it, or executes or
- * explains it, and this has not returned true for it before.  An EXPLAIN inside another statement
- * has its own plan too.
+ * Returns true if a plan that starts now is the outermost statement's own plan, and not one that a
+ * function or trigger of the statement runs.  EXECUTE, EXPLAIN, DECLARE and CREATE TABLE AS have
+ * one plan of their own: the first call while they run returns true, later calls return false.  An
+ * EXPLAIN inside another statement has a plan of its own too.
  */
 extern bool hg_stats_starts_plan(void);
 
-/* Returns true if the running utility command has not started its own plan yet. */
+/*
+ * Returns true if a utility command runs whose own plan has not started yet; false if none runs.
+ */
 extern bool hg_stats_expects_plan(void);
 
-/* Makes the running statement, which explains plans, expect another one. */
+/* Makes the running EXPLAIN expect one more plan of its own. */
 extern void hg_stats_expect_plan(void);
 
 /*
@@ -96,7 +99,7 @@ extern const HgJoinRecord *hg_stats_last_joins(int *count);
 /* Copies this database's counters; returns false if the server does not preload the library. */
 extern bool hg_stats_read(HgStatCounters *result);
 
-/* Resets this database's counters; returns false as above. */
+/* Resets this database's counters; returns false if the server does not preload the library. */
 extern bool hg_stats_reset(void);
 
 #endif /* HG_STATS_H */

@@ -4,8 +4,9 @@
  *	  The rows of a child plan of a join, read in batches with their keys encoded.
  *
  * A runtime filter may remove rows as they are read.  If a cached HashGraph has the keys of some
- * of the child's rows, the join may cover these (hg_covered.h).  Covered rows are not read, and
- * have the graph's numbers.  Delta rows are read, and have the numbers behind.
+ * of the child's rows, the join may cover these rows (hg_covered.h).  Covered rows are not read,
+ * and have the graph's numbers.  Delta rows are read, and have higher numbers than covered rows
+ * (hg_child_first_number()).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,7 +56,7 @@ typedef struct HgChildRows
 	int encoded;	  /* rows of the batch that have been returned with their keys */
 	HgInputKeys keys; /* of the batch */
 	int *from;		  /* [ncolumns] columns of keys.values that are needed above */
-	/* [batch->ncolumns] of a run; NULL if no array of keys has words, so that rows are no runs. */
+	/* [batch->ncolumns] HgRun.values; NULL if a run's keys would not be the engine's words. */
 	const void **run_values;
 	bool keep_null_keys; /* the join returns rows with a NULL key */
 	HgChildFilter filtering;
@@ -90,17 +91,18 @@ extern bool hg_child_fetch(HgChildRows *child);
 extern bool hg_child_read(HgChildRows *child, HgInputRows *rows, HgSpillKeys *keys);
 
 /*
- * Reads the next rows as a run, of which the key's array has the engine's words.  Sets run->values
- * to run_values.  Returns false if the next rows must be read as a batch.
+ * Reads the next rows as a run (hg_batch.h), in which the array of the key column has the engine's
+ * words.  run->values becomes child->run_values.  Returns false if the next rows must be read by
+ * hg_child_read().
  */
 extern bool hg_child_read_run(HgChildRows *child, int max_rows, HgRun *run);
 
-/* Adds the keys of the next rows to a Bloom filter; NULL ends that. */
+/* Adds the keys of rows that are read later to the caller's filter; with NULL none are added. */
 extern void hg_child_set_collector(HgChildRows *child, HgFilter *collector);
 
 /*
- * Removes the next rows that a filter rejects; NULL ends that.  The child owns the filter; the
- * previous one is destroyed.
+ * Removes rows that are read later and that a filter rejects; with NULL no rows are removed.  The
+ * child owns the filter from then on, and destroys the previous one.
  */
 extern void hg_child_set_filter(HgChildRows *child, HgFilter *filter);
 
@@ -119,8 +121,8 @@ extern void hg_child_order_keys(HgChildRows *child, const int *order);
  */
 
 /*
- * Estimates how many rows may be covered.  That takes keys that are columns of the table, and a
- * cached HashGraph of them with the same words.
+ * Estimates how many rows may be covered.  The result is all zeroes unless the keys are columns of
+ * the table, and a cached HashGraph has the same words for them.
  */
 extern HgGraphExtent hg_child_may_cover(const HgChildRows *child);
 
@@ -145,13 +147,16 @@ extern bool hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *sh
 						   dsa_area *area);
 
 /*
- * Cover the rows of this child that the leader of a parallel query has covered.
- * hg_child_pin_covered() only pins their versions, and is quick; the leader must have them pinned
- * meanwhile.  hg_child_attach_covered() covers the rows, and raises an error if they cannot be
- * covered here.
+ * Pins, in *pins, the versions of the rows that the leader of a parallel query has covered.  This
+ * is quick; the leader must have them pinned meanwhile.
  */
 extern void hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
 								 HgSharedPins *pins);
+
+/*
+ * Covers the same rows of this child, after hg_child_pin_covered().  Raises an error if they cannot
+ * be covered in this process.
+ */
 extern void hg_child_attach_covered(HgChildRows *child, const HgSharedCovered *shared,
 									dsa_area *area, const HgSharedPins *pins);
 

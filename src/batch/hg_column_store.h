@@ -12,8 +12,8 @@
  *	variable length			a pointer to a copy, packed in blocks of the store
  *
  * Pieces of memory hold chunks.  Each piece is twice as large as the one before, up to a size at
- * which pieces are huge pages, so that random fetches miss the cache but not the TLB.  A clear
- * keeps the pieces, so that fresh memory is faulted in once.
+ * which pieces are made of huge pages.  A random fetch from these may miss the cache, but it does
+ * not miss the TLB.  A clear keeps the pieces, so that fresh memory is faulted in once.
  *
  * The processes of a parallel query can share a store (hg_shared_columns.h).  Its pieces are then
  * in the query's DSA, and chunks have the dsa_pointer of a variable-length value.
@@ -148,8 +148,9 @@ extern void hg_column_store_get(const HgColumnStore *store, const uint32 *rows, 
 
 /*
  * Finds the values of a by-value column from a row on.  *values points to n values of attlen bytes
- * in the store.  nulls[n] marks NULLs; it is not set if *any_null becomes false.  Returns n, which
- * is at most rows and at most HG_RUN_ROWS.
+ * in the store.  If the column has NULLs, sets *any_null to true, and nulls[i] to true for each
+ * NULL and false for other values; otherwise sets *any_null to false.  Returns n, which is at most
+ * rows and at most HG_RUN_ROWS.
  */
 extern int hg_column_store_run(const HgColumnStore *store, int column, uint64 row, uint64 rows,
 							   const void **values, bool *nulls, bool *any_null);

@@ -28,7 +28,11 @@ typedef struct HgComparison
 	bool negated;
 } HgComparison;
 
-/* Returns the attribute number of the column that node is, or 0; *type is the node's type. */
+/*
+ * Returns the attribute number of node if it is a Var of a user column, bare or, for a varchar,
+ * below a RelabelType to text.  Returns 0 for anything else, such as a system column.  Sets *type
+ * to the type of node in any case.
+ */
 extern AttrNumber hg_comparison_column(Node *node, Oid *type);
 
 /*

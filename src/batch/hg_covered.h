@@ -10,8 +10,9 @@
  * So each row is either covered or returned.
  *
  * A covered row has the graph's number: the segment and the row in it (engine/hg_flat.h).  Delta
- * rows may be numbered from first_other on.  Rows also have ordinals without gaps in segments, for
- * one bit each: covered rows' segment by segment, and then the delta rows'.
+ * rows may be numbered from first_other on.  These numbers have gaps after the last row of each
+ * segment.  Arrays of one bit for each row are therefore indexed by ORDINAL, which has none: it
+ * counts all rows of the added segments, one segment after the other, and then the delta rows.
  *
  * The scan's qual is normally applied when rows are covered.  It may stay a pending predicate if a
  * device can apply it to its column replicas (batch/hg_predicate.h), and the caller asks a
@@ -55,15 +56,15 @@ struct HgCovered
 	Relation rel;
 	HgPinnedGraph *graph;
 	HgResidentColumn key; /* the column of the graph's key, if it is one column of integers */
-	bool marks;			  /* true if vertices can be marked, see masked */
+	bool marks;			  /* the key is one integer, so that vertices can be marked in masked */
 	HgFlatSide side;	  /* the graph, and which of its rows are covered */
 	/* All covered rows, including those with a NULL key. */
 	HgFlatMask mask;
 	uint64 rows; /* number of covered rows */
 	bool whole;	 /* true if the scan has no delta rows */
-	/* Rows of the graph that have changed since, as a number of blocks. */
+	/* Rows of the graph that are gone, see hg_resident_graph_note_lost(). */
 	double lost;
-	/* True if lost does not count segments of which no row was demanded. */
+	/* True if lost leaves out segments of which no row can pass the qual. */
 	bool passed;
 	uint32 nparts;			/* number of the table's segments */
 	uint32 first_other;		/* the first number of a delta row */
@@ -73,8 +74,8 @@ struct HgCovered
 	uint32 *counts;			/* [nparts] covered rows of each segment */
 	/* Segments of the graph that were added, even without covered rows. */
 	uint32 known;
-	uint64 left_out;			/* rows of the added segments that are not covered */
-	uint64 *masked;				/* the vertices of the left_out rows, while they are few; or NULL */
+	uint64 left_out; /* rows of the added segments that are not covered */
+	uint64 *masked;	 /* bits of the left_out rows' vertices; NULL if they are not marked */
 	const HgValidBlocks *valid; /* the valid blocks that the rows are from */
 	/* [nparts] true for segments with a pending predicate; or NULL. */
 	bool *pending;
@@ -117,9 +118,10 @@ extern HgCovered *hg_covered_create(Relation rel, HgPinnedGraph *graph, const Hg
 extern bool hg_covered_has_version(const HgCovered *covered, const HgSegmentVersion *version);
 
 /*
- * Covers count rows of the version's valid blocks.  If bits is NULL, all rows of the version are
- * covered.  Otherwise it has one bit for each row, in hg_segment_bits_bytes() bytes that must
- * outlive covered.  Segments must be added in ascending order.
+ * Covers count rows of a segment version.  If bits is NULL, count must be 0 or the number of all
+ * rows of the version.  Otherwise bits has one bit for each row of the version, of which count are
+ * set; covered keeps the array of hg_segment_bits_bytes() bytes, which it does not change and the
+ * caller must not free.  Segments must be added in ascending order.
  */
 extern void hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits,
 						   uint64 count);
@@ -140,19 +142,19 @@ hg_covered_has_pending(const HgCovered *covered)
  */
 extern void hg_covered_apply(HgCovered *covered);
 
-/* Restricts the covered rows of a version to the count rows whose bit is set. */
+/* Restricts the covered rows of a version to count of them, whose bits are set; keeps bits. */
 extern void hg_covered_restrict(HgCovered *covered, const HgValidSegment *segment, uint64 *bits,
 								uint64 count);
 
 /*
  * Returns a graph of the table that has the covered rows under the same numbers, with one column
- * as key, encoded as part says.  It is the graph of the covered rows itself, or another one, which
- * stays pinned as long as CurrentMemoryContext.  Returns NULL if there is none.
+ * as key, whose encoding is part.  It is the graph of the covered rows itself, or another one,
+ * which stays pinned as long as CurrentMemoryContext lives.  Returns NULL if there is none.
  */
 extern HgPinnedGraph *hg_covered_graph_by(const HgCovered *covered, int column,
 										  const HgGraphPart *part);
 
-/* Returns true if all rows of such a graph are covered. */
+/* Returns true if all rows of a graph that hg_covered_graph_by() returned are covered. */
 extern bool hg_covered_has_all(const HgCovered *covered, const HgPinnedGraph *graph);
 
 /* Returns an upper bound, exclusive, of the covered rows' numbers within their segments. */
@@ -169,7 +171,7 @@ extern void hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, Hg
 /* Finds up to room rows from ordinal *at on; advances *at.  Returns their number; 0 at the end. */
 extern int hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room);
 
-/* Does the same within one segment. */
+/* Does the same within the segment number part. */
 extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at, uint32 *rows,
 							  int room);
 

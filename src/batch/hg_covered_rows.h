@@ -16,7 +16,10 @@
 
 #include "batch/hg_covered.h"
 
-/* A growing array of integers, in the memory context that was current at initialization. */
+/*
+ * A growing array of integers: row numbers (hg_covered.h) or values of a column.  It is in the
+ * memory context that was current at initialization.
+ */
 typedef struct HgIntegers
 {
 	MemoryContext context;
@@ -31,28 +34,33 @@ extern void hg_integers_init(HgIntegers *integers);
 extern void hg_integers_add(HgIntegers *integers, int64 integer);
 
 /*
- * Appends to rows the covered rows whose key is in keys, which are integers, by a graph of
- * hg_covered_graph_by().  A row is appended as often as its key is in keys.  Returns false if rows
- * would get more than most elements.
+ * Looks the values in keys up in a graph that hg_covered_graph_by() has returned, and appends the
+ * numbers of the covered rows that it finds to rows.  A row is appended once for each time that
+ * its key is in keys.  Returns false if rows would then have more than `most` elements; some of
+ * them may have been appended.
  */
 extern bool hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph,
 								 const HgIntegers *keys, uint64 most, HgIntegers *rows);
 
-/* Appends the values of rows in a column of integers, without NULLs. */
+/* Appends the values that covered rows have in covered->columns[column]; NULLs are left out. */
 extern void hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column,
 								  HgIntegers *values);
 
-/* Returns the covered rows without rows, in CurrentMemoryContext.  Sets *left to their number. */
+/*
+ * Returns a mask of all covered rows except those whose numbers are in rows, and sets *left to the
+ * number of rows in it.  The mask is in CurrentMemoryContext; covered does not change.
+ */
 extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgIntegers *rows,
 										   uint64 *left);
 
 /*
- * Returns the rows that pass the pending predicate, in CurrentMemoryContext.  rows must be
- * covered.  The predicate stays pending for the other rows (hg_covered.h).
+ * Applies the pending predicates to the covered rows whose numbers are in rows.  Returns the rows
+ * that pass as a copy of covered, in CurrentMemoryContext.  In covered itself the predicates stay
+ * pending (hg_covered.h).
  */
 extern HgCovered *hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows);
 
-/* Makes rows the only covered rows. */
+/* Makes the rows whose numbers are in rows the only covered rows. */
 extern void hg_covered_select_rows(HgCovered *covered, const HgIntegers *rows);
 
 /* ---------------------------------------------------------------------

@@ -168,13 +168,16 @@ typedef struct HgRecentBlock
 extern HgRecentBlock hg_recent_block_guess(TableScanDesc scan, HgRecentBlock before,
 										   BlockNumber block);
 
-/* As hg_heap_page_ahead(), but without a search if the buffer is known. */
+/* Does the same as hg_heap_page_ahead(), but without a search if the buffer is known. */
 extern const char *hg_recent_block_ahead(Relation relation, HgRecentBlock target);
 
 /* Pins the block's page, with the scan's strategy.  Returns its buffer; the caller releases it. */
 extern Buffer hg_recent_block_read(TableScanDesc scan, HgRecentBlock target);
 
-/* As hg_heap_page_read(), for the rows at lines[nlines], which the snapshot is known to see. */
+/*
+ * Does what hg_heap_page_read() does, for the rows at lines[nlines], which the snapshot is known to
+ * see.
+ */
 extern void hg_heap_page_take(HgHeapPage *page, TableScanDesc scan, HgRecentBlock target,
 							  const OffsetNumber *lines, int nlines, TupleTableSlot *slot);
 

@@ -59,8 +59,8 @@ extern void hg_heap_vis_lines(const HgHeapVis *vis, TransactionId id, HgHeapLine
 extern void hg_heap_vis_end(const HgHeapVis *vis);
 
 /*
- * Copies a block's page to BLCKSZ bytes at to.  In the copy, only rows that the snapshot sees have
- * normal line pointers.  Returns their number.  It counts only the buffer, and leaves no page
+ * Copies a block's page to BLCKSZ bytes at `to`.  In the copy, only rows that the snapshot sees
+ * have normal line pointers.  Returns their number.  It counts only the buffer, and leaves no page
  * pinned.  *before is the block that was copied last, and becomes this one; both parts are invalid
  * at first.  It must not be used in serializable transactions that check conflicts.
  */

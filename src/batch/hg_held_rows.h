@@ -80,7 +80,7 @@ hg_held_keys(const HgHeldRows *held)
 /* Stores rows with a key that were read: their words and columns. */
 extern void hg_held_store(HgHeldRows *held, const HgInputRows *rows, const HgSpillKeys *keys);
 
-/* Uploads keys asynchronously through an upload as they are stored; NULL ends that. */
+/* Sends keys that are stored later through an asynchronous upload; with NULL none are sent. */
 extern void hg_held_set_upload(HgHeldRows *held, HgUpload *upload);
 
 /* Sends new words of a side if the upload is due. */
@@ -98,7 +98,7 @@ extern void hg_held_release(HgHeldRows *held);
 /*
  * Selects the rows that a filter lets through, in order; only they are joined.  The copies may
  * take limit bytes, from CurrentMemoryContext.  Returns false, and selects all rows, if there are
- * too many.  No row may have a NULL key.
+ * too many.  There must be no row with a NULL key.
  */
 extern bool hg_held_select(HgHeldRows *held, HgFilter *filter, uint64 limit);
 
@@ -106,9 +106,9 @@ extern bool hg_held_select(HgHeldRows *held, HgFilter *filter, uint64 limit);
 extern void hg_held_select_all(HgHeldRows *held);
 
 /*
- * Replaces the keys by a bitmap of at most limit bytes.  No column must be needed.  repeats says
- * that duplicate keys count once.  Returns false, and changes nothing, if the keys do not fit or
- * if a key is duplicate against repeats.
+ * Replaces the keys by a bitmap of at most limit bytes.  The join must need no column of the side.
+ * If repeats is true, duplicate keys count once.  Returns false, and changes nothing, if the keys
+ * do not fit, or if a key is duplicate and repeats is false.
  */
 extern bool hg_held_begin_bits(HgHeldRows *held, bool repeats, uint64 limit);
 

@@ -106,7 +106,7 @@ extern void hg_input_set_partition(HgInput *input, HgSpill *spill, int number);
 /* Removes the rows in memory, and ends the input after all partitions were read. */
 extern void hg_input_end_partitions(HgInput *input);
 
-/* As hg_child_begin_uncover(); the input is not at its end then. */
+/* Calls hg_child_begin_uncover(), after which the input is not at its end. */
 extern void hg_input_begin_uncover(HgInput *input, pg_atomic_uint32 *next_part);
 
 /*

@@ -21,7 +21,7 @@ typedef struct HgInputStream
 {
 	HgInput *input;
 	HgBatch *out; /* the batch that gets the columns */
-	/* [held.ncolumns of the input] out's original arrays, restored by hg_input_stream_end */
+	/* [input->held.ncolumns] the original arrays of out, which hg_input_stream_end() restores */
 	Datum **values;
 	bool **nulls;
 

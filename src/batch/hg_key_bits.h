@@ -28,7 +28,7 @@ typedef struct HgKeyBits
 	HgCharge charge;
 	uint32 width;	 /* bytes of a word: 4 or 8 */
 	bool repeats;	 /* a key may occur more than once */
-	uint64 limit;	 /* bytes that the bitmap may take, counting both copies while it grows */
+	uint64 limit;	 /* most bytes of the bitmap; while it grows, of the old and new one together */
 	HgKeyBitmap map; /* size is a multiple of 64; 0 before the first key */
 	uint32 *bits;	 /* the same memory as map.bits */
 } HgKeyBits;
@@ -47,11 +47,15 @@ extern bool hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int n
 
 /*
  * Adds the array words[nwords], whose elements have the set's width.  Returns the number of words
- * added.  It is less than nwords if the next word is a forbidden duplicate or does not fit.
+ * added.  It is less than nwords if the next word does not fit, or is in the set already while
+ * repeats is false.
  */
 extern uint64 hg_key_bits_add(HgKeyBits *bits, const void *words, uint64 nwords);
 
-/* Adds words[which[nwords]], or words[nwords] if which is NULL; returns the same. */
+/*
+ * Adds words[which[nwords]], or words[nwords] if which is NULL.  Returns the number of words added,
+ * as hg_key_bits_add() does.
+ */
 extern int hg_key_bits_add_words(HgKeyBits *bits, const uint64 *words, const uint16 *which,
 								 int nwords);
 

@@ -47,7 +47,7 @@ typedef enum HgPredicateKind
 	HG_PREDICATE_COMPUTED, /* the number of an expression is in set; never NULL */
 	/* the order of one expression to another is in set; neither is NULL */
 	HG_PREDICATE_COMPUTED_ORDER,
-	/* The column's bytes compare with a constant's as allows says; never NULL. */
+	/* The order of the column's bytes to a constant's is one that allows[] allows; never NULL. */
 	HG_PREDICATE_BYTES,
 	HG_PREDICATE_EQUAL, /* the column's bytes are one of bytes, or none; never NULL */
 	HG_PREDICATE_LIKE,	/* the column's bytes contain all of bytes, or do not; never NULL */
@@ -115,12 +115,16 @@ extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, Att
 extern HgPredicate *hg_predicate_computed(HgCompared *compared, HgValueOrder order,
 										  HgIntervals *set);
 /*
- * Compare bytes with constants, which are not copied; BLANKS are without trailing blanks.
- * hg_predicate_bytes() takes allows[3] for less, equal and greater.  hg_predicate_equal() sorts
- * constants[nconstants].
+ * Returns the rows whose bytes are less than, equal to or greater than the constant's, as far as
+ * allows[0], [1] and [2] are true.  The constant's bytes are not copied; for BLANKS they must have
+ * no trailing blanks.
  */
 extern HgPredicate *hg_predicate_bytes(AttrNumber attno, HgValueOrder order, HgBytes constant,
 									   const bool *allows);
+/*
+ * Returns the rows whose bytes equal those of one of constants[nconstants] or, if negated, of none.
+ * Sorts the constants, whose bytes are not copied; for BLANKS they must have no trailing blanks.
+ */
 extern HgPredicate *hg_predicate_equal(AttrNumber attno, HgValueOrder order, int nconstants,
 									   HgBytes *constants, bool negated);
 /*
@@ -133,10 +137,10 @@ extern HgPredicate *hg_predicate_like(AttrNumber attno, HgValueOrder order, int 
 
 /*
  * Returns the rows that are in all of args (AND) or in any (OR).  Sets of one column are merged.
- * The array stays the caller's; its predicates become the result's.
+ * The array stays the caller's; the result owns its predicates.
  */
 extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args);
-/* Returns the rows that are not in arg, which becomes the result's. */
+/* Returns the rows that are not in arg; the result owns arg. */
 extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 
 /*

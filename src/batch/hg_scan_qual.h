@@ -72,11 +72,9 @@ extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
 								  const HeapTupleHeader *tuples, HgRowsLeft *left);
 
-/*
- * For callers that have the columns elsewhere: the number of predicates, numbered from 0, and a
- * predicate.  Its columns are those of the attributes.
- */
+/* Returns the number of predicates of a qual, for callers that have the columns elsewhere. */
 extern int hg_column_qual_count(const HgColumnQual *qual, bool in_order);
+/* Returns predicate number 0, 1, ... of a qual.  Its columns are those of the attributes. */
 extern HgPredicate *hg_column_qual_predicate(const HgColumnQual *qual, int number);
 
 /* Selects all of n rows. */

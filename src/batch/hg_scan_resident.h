@@ -78,7 +78,7 @@ extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, 
 /* Skips the first rows of a run, which have been read. */
 extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 
-/* Skips rows of a block, which have been read from the heap; all says that none is left. */
+/* Skips nrows rows of a block, which were read from the heap.  If all is true, none is left. */
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all);
 
 /* A column of the segment that the scan is at. */
@@ -118,13 +118,14 @@ extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegm
 extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment,
 										 int block, const HgHeapLines *lines);
 
-/*
- * hg_resident_scan_covered_older() returns the changed blocks of a segment, or NULL.
- * hg_resident_scan_pass_older() makes this scan use the changed blocks of another process; they
- * are not copied and must outlive the scan.
- */
+/* Returns the changed blocks of a segment whose rows are covered, or NULL. */
 extern const HgChangedBlocks *hg_resident_scan_covered_older(const HgResidentScan *resident,
 															 const HgValidSegment *segment);
+
+/*
+ * Makes this scan use the changed blocks of another process, which are not copied and must outlive
+ * the scan.
+ */
 extern void hg_resident_scan_pass_older(HgResidentScan *resident, const HgValidSegment *segment,
 										HgChangedBlocks *older);
 
@@ -135,11 +136,11 @@ extern Size hg_resident_scan_covered_bytes(const HgResidentScan *resident);
 extern void hg_resident_scan_uncover(HgResidentScan *resident);
 
 /*
- * hg_resident_scan_stand() moves the columns to a segment.  If a run is in progress, the caller
- * must move back to the segment of the run before it reads on.  hg_resident_scan_stands() returns
- * the current segment, or NULL.
+ * Moves the columns to a segment.  If a run is in progress, the caller must move back to the
+ * segment of the run before it reads on.
  */
 extern void hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment);
+/* Returns the segment that the columns are at, or NULL. */
 extern const HgValidSegment *hg_resident_scan_stands(const HgResidentScan *resident);
 
 #endif /* HG_SCAN_RESIDENT_H */

@@ -53,11 +53,14 @@ extern uint32 hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint3
 /* Returns true if rows of the current run may be appended to the batch. */
 extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
 
-/* Sets values[] to the arrays of the run's next rows; false if they do not come as a run. */
+/*
+ * Sets values[] to the arrays of the run's next values, one for each of attnos.  Returns false,
+ * and the rows must be appended to a batch instead, if a column has NULLs or is by reference.
+ */
 extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,
 								const void **values);
 
-/* Returns true if they come as a run. */
+/* Returns what hg_scan_runs_values() would return. */
 extern bool hg_scan_runs_lie(const HgScanRuns *runs, const HgResidentRun *run);
 
 #endif /* HG_SCAN_RUNS_H */

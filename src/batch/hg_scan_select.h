@@ -61,11 +61,11 @@ extern HgScanSelect *hg_scan_select_create(SeqScanState *node, int nattnos,
 extern bool hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check);
 
 /*
- * If so: hg_scan_select_check_batch() empties and returns the batch to fill with columns
- * check_attnos.  hg_scan_select_check() then sets which[] to the selected rows and returns their
- * number.
+ * After hg_scan_select_begin() has returned true: empties and returns the batch that the caller
+ * fills with columns check_attnos.
  */
 extern HgBatch *hg_scan_select_check_batch(HgScanSelect *select);
+/* Applies the check to this batch: sets which[] to the selected rows and returns their number. */
 extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
 
 /*

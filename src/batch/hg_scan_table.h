@@ -92,7 +92,7 @@ extern const char *hg_scan_tables_why_not(const HgScanTables *tables);
 
 /*
  * Sets the key by which rows are joined, before the first row is read: columns[ncolumns] of the
- * source's batches, made into words as parts[ncolumns] say.
+ * source's batches, whose values parts[ncolumns] encode into words.
  */
 extern void hg_scan_tables_set_key(HgScanTables *tables, int ncolumns, const int *columns,
 								   const HgGraphPart *parts);

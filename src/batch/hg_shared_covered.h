@@ -60,11 +60,12 @@ typedef struct HgSharedPins
 } HgSharedPins;
 
 /*
- * Pin the valid blocks or the graph, while the leader has them pinned.  The pins last until
- * CurrentMemoryContext is reset or CurrentResourceOwner is released.
+ * Pins the leader's valid blocks, in pins->valid, while the leader has them pinned.  The pin lasts
+ * until CurrentMemoryContext is reset or CurrentResourceOwner is released.
  */
 extern void hg_shared_covered_pin_valid(const HgSharedCovered *shared, dsa_area *area,
 										HgSharedPins *pins);
+/* Does the same for the leader's graph, in pins->graph. */
 extern void hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedPins *pins);
 
 /*

@@ -84,12 +84,15 @@ extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits
  */
 extern void hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants);
 
-/* Closes this process's files, so that other processes can read them. */
+/*
+ * Closes this process's files, so that other processes can read them, and adds their numbers of
+ * rows to those of the shared set.
+ */
 extern void hg_spill_publish(HgSpill *spill);
 
 /*
- * Sets the numbers of rows of the whole shared set, after all processes have published.  Each
- * process may then read partitions that no other process reads.
+ * Sets rows[] and total_rows to those of the whole shared set, after all processes have published.
+ * Each process may then read partitions that no other process reads.
  */
 extern void hg_spill_adopt(HgSpill *spill);
 

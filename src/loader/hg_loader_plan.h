@@ -38,7 +38,8 @@ extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
 
 /*
  * Returns true if an open table may be cached.  Otherwise declines its entry, and frees all of its
- * versions, since nobody observes the table any more.  Removes an entry that names another table.
+ * versions, because no witness observes the table any more.  Removes an entry that names another
+ * table.
  */
 extern bool hg_loader_check_table(Relation rel);
 

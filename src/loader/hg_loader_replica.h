@@ -102,10 +102,10 @@ extern bool hg_replica_count_copartition(const HgPinnedGraph *graph, const HgPin
 										 bool (*is_left)(void));
 
 /*
- * Copies values of a partition's rows to the beginning of to, and their NULL flags to nulls_to.
- * values[count], width bytes each, and nulls[count] (or NULL) are those of a part's rows from
- * first on, a multiple of 64.  Returns the number of copied values.  *number is the row number in
- * the partition of the first.
+ * Copies the values of those rows of a part that are in a partition to `to`, and their NULL flags
+ * to nulls_to.  values[count], of width bytes each, and nulls[count] (or NULL) are those of the
+ * part's rows from row `first` on, which is a multiple of 64.  Returns the number of copied values.
+ * *number becomes the number that the first of them has in the partition.
  */
 extern uint32 hg_replica_select_partition(const HgPartitioning *partitions, uint32 partition,
 										  uint32 part, uint32 first, uint32 count, uint32 width,

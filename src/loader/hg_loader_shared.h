@@ -52,12 +52,13 @@ extern void hg_loader_wake(void);
 extern bool hg_loader_has_launcher(void);
 
 /*
- * hg_post_hold_off keeps workers away from a database until hg_post_let_on was called as often;
- * the caller must call that on each way out.  It returns false if too many commands do so.
- * hg_post_is_held_off returns true while workers are kept away.
+ * Keeps workers away from a database until hg_post_let_on() was called as often as this.  Returns
+ * false, and does nothing, if too many commands keep workers away.
  */
 extern bool hg_post_hold_off(Oid database);
+/* Ends what one hg_post_hold_off() has begun; the caller of that must call it on each way out. */
 extern void hg_post_let_on(Oid database);
+/* Returns true while workers are kept away from a database. */
 extern bool hg_post_is_held_off(Oid database);
 
 /* Asks a database's workers to exit.  Returns true if there are none. */
@@ -66,8 +67,9 @@ extern bool hg_post_send_away(Oid database);
 /* For the launcher: makes this process the one that hg_loader_wake wakes. */
 extern void hg_loader_shared_attach(void);
 
-/* For the launcher: return the number of posts, and copy one; false if it is no database's. */
+/* For the launcher: returns the number of posts. */
 extern int hg_post_count(void);
+/* For the launcher: copies a post.  Returns false if it is no database's. */
 extern bool hg_post_read(int number, HgPost *post);
 
 /* For the launcher: returns the post of a database, assigned if needed; -1 if none is free. */
@@ -98,8 +100,9 @@ typedef struct HgLastRound
 	TimestampTz ended_at;
 } HgLastRound;
 
-/* Store the last round, if it is newer; and return it. */
+/* Stores a round as the last one, if it is newer than that. */
 extern void hg_post_set_last_round(int number, const HgLastRound *last);
+/* Returns the last round. */
 extern HgLastRound hg_post_last_round(int number);
 
 #endif /* HG_LOADER_SHARED_H */

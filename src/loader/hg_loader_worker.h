@@ -32,12 +32,12 @@ extern bool hg_loader_start_worker(const HgLoaderTask *task);
 extern HgLoaderTask hg_loader_worker_begin(void);
 
 /*
- * hg_loader_begin starts a transaction with a registered, active snapshot, whatever the database's
- * settings are.  It is read committed, as under repeatable read all snapshots would be the first
- * one; read only; and never serializable, which would make others' transactions fail.
- * hg_loader_end commits it.
+ * Starts a transaction with a registered, active snapshot, whatever the database's settings are. It
+ * is read committed, as under repeatable read all snapshots would be the first one; read only; and
+ * never serializable, which would make others' transactions fail.
  */
 extern void hg_loader_begin(void);
+/* Commits the transaction. */
 extern void hg_loader_end(void);
 
 /*

@@ -12,7 +12,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Hooks into the planner's grouping for good. */
+/* Installs a create_upper_paths_hook, which adds paths of the aggregate node. */
 extern void hg_aggregate_path_init(void);
 
 /* Returns true if a path is one of the aggregate node. */

@@ -10,7 +10,8 @@
  * 2. A nested loop that looks rows up in an index.  Its price may leave out pages that it reads
  *	  (hg_lookup_cost.h).  Core prefers it to a path that costs as much within 1 %, as its first row
  *	  comes sooner.
- * 3. A hash join.  It takes several times as long as its price says, in the units of core's scans.
+ * 3. A hash join.  It takes several times as long as its price says, if core's scans take what
+ *	  theirs say.
  *
  * Core compares prices, so that such a path would keep a join of ours out of the paths of a
  * relation.  The node changes no price.  It removes the path if its own is the better choice.
@@ -24,7 +25,7 @@
 
 #include "nodes/pathnodes.h"
 
-/* Up to so many times another path's cost is equal to it for add_path(). */
+/* add_path() treats two costs as equal if neither exceeds the other by more than this factor. */
 #define HG_FUZZ_FACTOR 1.01
 
 /*
@@ -47,15 +48,15 @@ extern bool hg_path_has_join(const Path *path);
 extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel);
 
 /*
- * Returns true if a path of ours that costs least or more may replace nested loops among the
- * cheapest paths of a joined relation: its partial paths if partial is true, else the others.  A
- * loop stays if one of its sides is a small table or a single row, and if the first rows matter.
- * A loop with an order has to be dearer by the cost of a sort.
+ * Returns true if a path of ours, which costs at least `least`, might replace nested loops among
+ * the cheapest paths of a joined relation: its partial paths if partial is true, else the others.
+ * A loop stays if one of its sides is a small table or a single row, and if the first rows matter.
+ * If a loop's rows have an order, the cost of a sort is added to our path's.
  */
 extern bool hg_core_loops_may_go(PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
 								 Cost least);
 
-/* Returns true if a path of ours that costs least or more may replace core's hash join. */
+/* Returns true if a path of ours, which costs at least `least`, might replace core's hash join. */
 extern bool hg_core_hash_may_go(const PlannerInfo *root, const RelOptInfo *joinrel, bool partial,
 								Cost least);
 

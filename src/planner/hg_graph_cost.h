@@ -36,8 +36,9 @@ extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int c
 extern bool hg_graph_takes_quals(const RelOptInfo *rel);
 
 /*
- * Returns the extent of a cached graph by what a join's only hash clause compares, for the table
- * on a side; *rel becomes the table. Its share is 0 if no graph can cover rows.
+ * For a join with one hash clause: returns how much of the table on a side is covered by a cached
+ * graph whose key is that side's operand. *rel becomes the table. The share in the result is 0 if
+ * no graph can cover rows.
  */
 extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side,
 											RelOptInfo **rel);

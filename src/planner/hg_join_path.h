@@ -20,10 +20,11 @@
 extern Path *hg_join_path_instead(PlannerInfo *root, const Path *path);
 
 /*
- * Hooks into the planner's joins, in any session, until hg_join_path_release: for queries of the
- * extension itself. Calls may nest, and each must be released once, on errors too.
+ * Installs the hook that offers the join node, in any session, until hg_join_path_release is
+ * called: for queries of the extension itself. Calls may nest.
  */
 extern void hg_join_path_acquire(void);
+/* Ends one hg_join_path_acquire. Its caller must call this once, on errors too. */
 extern void hg_join_path_release(void);
 
 /*

@@ -18,7 +18,7 @@
 extern void hg_plan_cached_fill(HgLastPlan *plan, const PlannedStmt *statement,
 								HgPlanReason reason);
 
-/* Hooks into the executor's start for good, to report executed plans from the plan cache. */
+/* Installs an ExecutorStart_hook, which reports executed plans from the plan cache. */
 extern void hg_plan_cached_init(void);
 
 #endif /* HG_PLAN_CACHED_H */

@@ -37,8 +37,9 @@ typedef struct HgPlanNotes
 	int allocated;
 } HgPlanNotes;
 
-/* Begin and end the notes of a run, on errors too. The caller owns the notes. */
+/* Begins the notes of a run of the planner. The caller owns them. */
 extern void hg_plan_notes_begin(HgPlanNotes *notes);
+/* Ends the notes of a run. Call it on errors too. */
 extern void hg_plan_notes_end(HgPlanNotes *notes);
 
 /* Notes that a query, or a part of it, has been planned. */

@@ -13,14 +13,13 @@
 #include "postgres.h"
 
 /*
- * Registers the option if PostgreSQL lets extensions add options. planned: this session's
- * statements are planned with our nodes, so that reasons are known.
+ * Registers the option of EXPLAIN, if PostgreSQL lets extensions add options. planned: this
+ * session's statements are planned with our nodes, so that reasons are known.
  */
 extern void hg_plan_explain_init(bool planned);
 
 /*
- * Installs a planner hook, which stays. The hook records each planned statement as the session's
- * last plan.
+ * Installs a planner_hook, which records the plan of each statement as the session's last plan.
  */
 extern void hg_plan_reasons_init(void);
 

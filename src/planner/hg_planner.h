@@ -13,8 +13,8 @@
 #include "postgres.h"
 
 /*
- * Hooks into the planner for good if the session preloads the library. Otherwise only registers
- * the EXPLAIN option.
+ * Installs the planner's hooks if the session preloads the library. Otherwise only registers the
+ * EXPLAIN option.
  */
 extern void hg_planner_init(bool preloading);
 

@@ -19,18 +19,26 @@
  */
 extern Path *hg_scan_path_find(PlannerInfo *root, RelOptInfo *rel);
 
-/* Returns the relation's cheapest unparameterized path as an input of ours. */
+/*
+ * Returns the path by which one of our nodes reads a relation at the least cost: its
+ * cheapest_total_path, or a sequential scan if our faster reading (hg_input_cost.h) makes up for
+ * the scan's higher cost.
+ */
 extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
 
-/* Returns the cheapest partial path as an input of ours; NULL without one. */
+/* Does the same with the relation's partial paths.  Returns NULL if it has none. */
 extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);
 
-/* Hooks into the planner's scans for good. */
+/*
+ * Installs a set_rel_pathlist_hook.  For tables that are joined or aggregated it puts sequential
+ * scans that core has dropped back among the paths, if our nodes may want them as inputs.
+ */
 extern void hg_scan_path_init(void);
 
 /*
  * Returns true if a query, or one that contains it, depends on values of an outer row: a
- * correlated or LATERAL subquery, which runs again for each row. Valid while its paths are made.
+ * correlated or LATERAL subquery, which runs again for each row. Call it while the query's paths
+ * are made.
  */
 extern bool hg_query_is_rescanned(const PlannerInfo *root);
 

@@ -10,7 +10,7 @@
 #ifndef HG_SUBPLAN_PATH_H
 #define HG_SUBPLAN_PATH_H
 
-/* Puts the hook in place. */
+/* Installs a create_upper_paths_hook, which keeps such results where that pays. */
 extern void hg_subplan_path_init(void);
 
 #endif /* HG_SUBPLAN_PATH_H */

@@ -26,9 +26,9 @@
  * is stored for a page with any other id: that of a running transaction, a multixact, or an id
  * that moved rows before 9.0.
  *
- * The ids of a page that has an entry are not half of all ids apart: ids that grow so old are
- * frozen before, which changes the page.  All snapshots see frozen rows, and an entry does not
- * rely on their ids.
+ * Comparing the ids of a page with an xmin is right as long as they are less than half of all ids
+ * apart.  They are: an id is frozen before it grows so old, which changes the page.  All snapshots
+ * see frozen rows, and an entry does not rely on their ids.
  *
  * A slot is one cache line, written and read without a lock.  A reader of a slot that is being
  * written finds no entry.  The slot also has the number of the buffer that had the page, which
@@ -77,7 +77,7 @@ typedef struct HgPageVisCache
 /* Initializes an empty cache, which has no slots. */
 extern void hg_page_vis_init(HgPageVisCache *cache);
 
-/* Frees the slots and returns their bytes, or 0.  No process may be reading the version. */
+/* Frees the slots and returns their bytes, or 0.  The version must not be pinned. */
 extern Size hg_page_vis_free(HgPageVisCache *cache);
 
 /*
@@ -95,10 +95,12 @@ extern void hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xm
 							  const HgPageVis *vis, Buffer buffer);
 
 /*
- * hg_page_vis_buffer returns the buffer that had the block's page last, or InvalidBuffer.  It is a
- * hint: the page may have left the buffer.  hg_page_vis_set_buffer sets it, if there are slots.
+ * Returns the buffer that had the block's page last, or InvalidBuffer.  This is a hint: the page
+ * may have left the buffer.
  */
 extern Buffer hg_page_vis_buffer(HgPageVisCache *cache, int block);
+
+/* Stores that buffer, if there are slots. */
 extern void hg_page_vis_set_buffer(HgPageVisCache *cache, int block, Buffer buffer);
 
 /* Prefetches the slot of a block, if there are slots. */

@@ -145,7 +145,7 @@ hg_segment_value_bytes(int length, const char *value)
 	return length == -1 ? VARSIZE_ANY(value) : (Size) length;
 }
 
-/* Returns where the next packed value begins, if the previous one ends at end. */
+/* Returns where the next packed value begins, if the previous one ends at `end`. */
 static inline const char *
 hg_segment_align(int length, int alignby, const char *end)
 {
@@ -163,8 +163,8 @@ hg_segment_group(const HgSegmentArray *array, uint32 row)
 }
 
 /*
- * Returns where the value of row to would begin, before alignment; pointer is where that of row
- * from would.  Both rows are in one group.
+ * Returns where the value of row `to` would begin, before alignment.  pointer is where the value of
+ * row `from` would begin.  Both rows are in one group.
  */
 static inline const char *
 hg_segment_walk(const HgSegmentArray *array, uint32 from, uint32 to, const char *pointer)

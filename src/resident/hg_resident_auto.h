@@ -19,8 +19,9 @@
 
 #include "resident/hg_resident_graph_key.h"
 
-/* Reserve and initialize shared memory, while the server starts. */
+/* Reserves shared memory, while the server starts. */
 extern void hg_auto_request(void);
+/* Initializes the reserved memory. */
 extern void hg_auto_startup(void);
 
 /*

@@ -83,8 +83,9 @@ extern bool hg_capture_go_on(HgCapture *capture, Relation rel);
 
 /*
  * Makes the directory's version of the segment valid again after its record has become void.
- * Blocks that rule L shows to be unchanged get a new record.  Returns their number, or -1 if there
- * is no such version.  Used instead of hg_capture_page and hg_capture_join.
+ * Blocks that rule L (hg_resident_validity.c) shows to be unchanged get a new record.  Returns
+ * their number, or -1 if there is no such version.  Used instead of hg_capture_page and
+ * hg_capture_join.
  */
 extern int hg_capture_readmit(HgCapture *capture);
 

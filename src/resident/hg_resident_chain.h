@@ -28,18 +28,19 @@
  * records that name the generation become void.
  *
  * JOINING.  A loader that holds a snapshot of its own reads the position (the generation, then the
- * newest registered round) and copies the bits again.  Then it locks the entry, and writes the
- * record if no strike and no observation of the entry has passed the position's round:
- * hg_chain_may_join().  A strike that comes later finds the record.  The loader sees a strike that
- * came before, because that has held the entry's lock in between.
+ * newest registered round), copies the bits again, and locks the entry.  It writes the record only
+ * if neither a strike nor an observation of the entry has begun for a later round than the
+ * position's: hg_chain_may_join().  A strike that begins after that finds the record.  The loader
+ * sees a strike that began before, because the strike held the entry's lock in between.
  *
- * OBSERVING.  An entry has the round of the last observation that has begun, and the position of
- * the last one that has seen all of its slots.  A record that exists when observation r begins is
- * looked at in it.  A record that joins later joins at r or later, and its bits were copied under
- * that snapshot.  So once r has seen all slots, no valid record of the entry is older than r, and
- * no record needs to say so itself: of a table at rest an observation writes only the entry.  If
- * all bits of a map's page are set, no record below it loses a block.  Such slots are not looked
- * at if that would change nothing else of them either (HgSegmentSlot.quiet).
+ * OBSERVING.  An entry stores the round of the last observation that has begun (observing), and the
+ * position of the last one that has seen all of its slots (observed).  The observation of round r
+ * looks at all records that exist when it begins.  A record that is written later has round r or a
+ * later one, and its bits were copied under that round's snapshot.  So once the observation of
+ * round r has seen all slots, each valid record of the entry is as good as one of round r.  No
+ * record has to store that: if a table does not change, an observation writes only the entry.  If
+ * all bits of a page of the map are set, no record below that page loses a block; an observation
+ * skips these slots if it would change nothing else of them either (HgSegmentSlot.quiet).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,8 +55,9 @@
 
 typedef struct HgChain HgChain;
 
-/* Reserve and initialize shared memory, while the server starts. */
+/* Reserves shared memory, while the server starts. */
 extern void hg_chain_request(void);
+/* Initializes the reserved memory. */
 extern void hg_chain_startup(void);
 
 /* Returns the chain of a database, or NULL if it has none. */
@@ -100,8 +102,8 @@ extern uint64 hg_chain_start(HgChain *chain, uint64 *round);
 extern uint64 hg_chain_begin_round(HgChain *chain, uint64 generation);
 
 /*
- * Returns true if the table shall be observed: it has an entry, which was not declined, has slots,
- * is of another file, or was declined for a reason that may have passed.
+ * Returns true if the table shall be observed.  It must have an entry.  If the entry was declined,
+ * it must also have slots, or be of another file than the table's, or the reason may have passed.
  */
 extern bool hg_chain_may_observe(Relation rel);
 

@@ -50,31 +50,28 @@ typedef struct HgDeviceCopy
 	pg_atomic_uint32 rest_ms;		/* ms from then until it is sent again; 0: never missed */
 } HgDeviceCopy;
 
-/*
- * hg_device_copies_init initializes copies[HG_GPU_DEVICES], by device number, with no replica.
- * hg_device_copies_forget records that no device has a replica any more.
- */
+/* Initializes copies[HG_GPU_DEVICES], by device number, with no replica. */
 extern void hg_device_copies_init(HgDeviceCopy *copies);
+/* Records that no device has a replica any more. */
 extern void hg_device_copies_forget(HgDeviceCopy *copies);
 
 /*
- * hg_device_copy_is_present returns true if shared memory records that the device process with
- * this epoch has the replica.  This is a hint; only the process itself knows.
- * hg_device_copy_is_due returns true if the replica is to be sent to that process.  The other
- * functions record that the process has the replica (present), could not take it (missed), or has
- * it no more (gone).  An epoch of 0 is that of no process.
+ * Returns true if shared memory records that the device process with this epoch has the replica.
+ * This is a hint; only the process itself knows.  No process has epoch 0.
  */
 extern bool hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch);
+/* Returns true if the replica is to be sent to the process with this epoch. */
 extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
+/* Records that the process has the replica, which takes that many bytes of device memory. */
 extern void hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
+/* Records that the process could not take the replica. */
 extern void hg_device_copy_set_missing(HgDeviceCopy *copy, uint64 epoch);
+/* Records that the process does not have the replica any more. */
 extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
 
-/*
- * hg_device_copies_present returns the set of devices whose processes are recorded to have a
- * replica.  hg_device_copies_bytes returns the sum of the bytes of those replicas.
- */
+/* Returns the set of devices whose processes are recorded to have a replica. */
 extern HgDeviceSet hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);
+/* Returns the sum of the bytes of these replicas. */
 extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders);
 
 #endif /* HG_RESIDENT_DEVICE_COPY_H */

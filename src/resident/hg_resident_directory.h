@@ -7,14 +7,16 @@
  * requested graphs, the file that the segments are of, and a SLOT for each segment.  A slot has
  * the segment's version, and the RECORD that says which of its blocks may be valid.
  *
- * A record belongs to one version and to one generation of the database's chain.  It only ever
- * loses blocks; blocks come back in a new record.  hg_resident_validity.c and hg_resident_chain.h
- * say which processes read and write records, and in which order.
+ * A record belongs to one version and to one generation of the database's chain.  Blocks are only
+ * removed from a record; a block that was removed is valid again only in a new record.
+ * hg_resident_validity.c and hg_resident_chain.h say which processes read and write records, and in
+ * which order.
  *
  * LOCKS.  Entries are found with the lock of their partition of the hash table, shared or
  * exclusive.  It protects the entry and its slots, and keeps the versions that they name from
- * being freed.  It is an LWLock: no waits, no reads and no catalog access while it is held, and
- * interrupts are held off.  An error releases it.
+ * being freed.  Functions that change a locked entry need an exclusive lock, unless they say that a
+ * shared one is enough.  The lock is an LWLock: while it is held, interrupts are held off, and the
+ * process must not wait, read files or access catalogs.  An error releases it.
  *
  * The directory is a cache: what it says of a table may be wrong as soon as the lock is released.
  * Nothing in it is transactional.
@@ -76,7 +78,7 @@ typedef struct HgDirectoryGraph
 	bool wanted;		 /* a loader shall make it now */
 	bool asked;			 /* a join has missed it; set under a shared lock */
 	dsa_pointer version; /* see hg_resident_graph_version.h; InvalidDsaPointer: none */
-	uint64 made_of;		 /* replacements (see below) when the slots that it was made of were read */
+	uint64 made_of;		 /* the entry's replacements when its slots were read to make the version */
 	TimestampTz tried_at; /* when a loader tried to make it, or it was evicted */
 	Size declined_with;	  /* bytes of the area in use when it was declined for lack of memory */
 } HgDirectoryGraph;
@@ -116,7 +118,7 @@ typedef struct HgSegmentSlot
 	uint16 visible;	 /* number of all-visible blocks */
 	uint16 loadable; /* number of those that are not in the record */
 	uint16 refused;	 /* number of those that had no LSN when they were read */
-	uint16 rested;	 /* number of observations in which loadable has not grown */
+	uint16 rested;	 /* number of observations since loadable last grew; HG_RESTED_ROUNDS at most */
 	bool wanted;	 /* to be loaded (again) */
 	bool evicted;	 /* the whole version was evicted */
 	/*
@@ -164,8 +166,9 @@ typedef struct HgDirectoryEntry
 /* Maximum number of graphs of an entry. */
 #define HG_DIRECTORY_GRAPHS 1024
 
-/* Reserve and initialize shared memory, while the server starts; after the area. */
+/* Reserves shared memory, while the server starts. */
 extern void hg_directory_request(void);
+/* Initializes the reserved memory, after the area (hg_resident_memory.h) was created. */
 extern void hg_directory_startup(void);
 
 /* Returns the entry of a table, locked, or NULL.  hg_directory_unlock unlocks it. */
@@ -178,9 +181,11 @@ extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *fou
 /* Unlocks an entry, which may change from then on. */
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
 
-/* Return the slots, columns and graphs of a locked entry; NULL if there are none. */
+/* Returns slots[nslots] of a locked entry; NULL if there are none. */
 extern HgSegmentSlot *hg_directory_slots(const HgDirectoryEntry *entry);
+/* Returns columns[ncolumns] of a locked entry, by number; NULL if there are none. */
 extern HgDirectoryColumn *hg_directory_columns(const HgDirectoryEntry *entry);
+/* Returns graphs[ngraphs] of a locked entry; NULL if there are none. */
 extern HgDirectoryGraph *hg_directory_graphs(const HgDirectoryEntry *entry);
 
 /*
@@ -190,9 +195,10 @@ extern HgDirectoryGraph *hg_directory_graphs(const HgDirectoryEntry *entry);
 extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, uint32 nslots);
 
 /*
- * Makes a locked entry one of a file that has replaced the previous one, whose versions are freed.
- * If nothing of that could be loaded for lack of memory, the columns count as missed by a scan.
- * The new file may be smaller, and no scan misses a column of an entry without slots.
+ * Makes a locked entry one of a file that has replaced its previous file, whose versions are freed.
+ * If the previous file was declined for lack of memory or all columns were evicted, marks the
+ * columns as missed by a scan, because the new file may be smaller.  A scan could not mark them
+ * itself, as the entry has no slots now.
  */
 extern void hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile file);
 
@@ -228,7 +234,10 @@ hg_directory_prefetch(const HgSegmentSlot *slots, uint32 nslots, uint32 i)
 /* Bytes of the area that a new entry may need, with the growth of the hash table. */
 #define HG_DIRECTORY_ROOM (64 * 1024)
 
-/* Moves those of the columns that nobody has requested to the front.  Returns their number. */
+/*
+ * Moves those of columns[ncolumns] that the table's entry does not have to the front of the array.
+ * Returns their number.
+ */
 extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
 
 /*
@@ -278,22 +287,25 @@ extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
 /* Returns true if no slot of a locked entry has a version. */
 extern bool hg_directory_is_empty(const HgDirectoryEntry *entry);
 
-/* Queues all segments of a locked entry.  A loader skips those that need no loading. */
+/*
+ * Queues all segments of an exclusively locked entry.  A loader skips those that need no loading.
+ */
 extern void hg_directory_queue_segments(HgDirectoryEntry *entry);
 
 /* Requests all columns and graphs of a locked entry again, evicted or not. */
 extern void hg_directory_request_columns(HgDirectoryEntry *entry);
 
 /*
- * Replaces the version of the i-th slot, and empties its record.  The old version loses the
- * directory's use.  The new one may be InvalidDsaPointer.
+ * Replaces the version of the i-th slot of a locked entry, and empties its record.  The directory's
+ * use of the old version ends.  The new version may be InvalidDsaPointer.
  */
 extern void hg_directory_set_version(HgDirectoryEntry *entry, uint32 i, dsa_pointer version);
 
 /* Removes a locked entry, with all that it has.  The entry is unlocked. */
 extern void hg_directory_remove(HgDirectoryEntry *entry);
-/* Remove the entry of a table, or all entries of a database.  Return the number of entries. */
+/* Removes the entry of a table.  Returns the number of entries removed, 0 or 1. */
 extern int hg_directory_forget_relation(HgResidentRelation key);
+/* Removes all entries of a database.  Returns their number. */
 extern int hg_directory_forget_database(Oid database);
 
 /* Sets why the tables of a database wait.  HG_REASON_NONE clears HG_REASON_NO_WORKER. */

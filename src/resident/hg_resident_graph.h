@@ -5,18 +5,18 @@
  *
  * A graph version (hg_resident_graph_version.h) LISTS the segment versions whose rows it has, by
  * their serial numbers.  A scan for which a segment version is valid (hg_resident_validity.h) sees
- * by its serial whether the graph has its rows.  The graph pins none of them.  A segment version
- * that was replaced is valid for nobody, so its rows in the graph do not count.  The rows of the
- * new one are missing until the next graph version, which is made of this one and of what has
- * changed.
+ * by its serial whether the graph has its rows.  The graph pins no segment version.  A segment
+ * version that was replaced is valid for nobody, so its rows in the graph do not count.  The rows
+ * of the new segment version are missing until the next graph version is made, by merging them
+ * into this one.
  *
- * KEYS.  A graph has one word for each row, as joins make it from the same columns
- * (hg_resident_graph_key.h).  The word of a single integer is its value, sign-extended; short
- * values are packed side by side.  Otherwise it is a hash, and a join compares the values too.
- * Rows with a NULL in one of the columns are not in the graph.
+ * KEYS.  A graph stores one key word for each row.  A join computes the same word from the same
+ * columns (hg_resident_graph_key.h): the sign-extended value of a single integer column; several
+ * short values side by side; or, for any other key, a hash of the values.  If words are hashes, a
+ * join compares the values of matches too.  Rows with a NULL in a key column are not in the graph.
  *
- * Functions that return a set of devices go by the records of hg_resident_device_copy.h, which are
- * hints.
+ * Functions that return a set of devices read the records of hg_resident_device_copy.h, which are
+ * hints: a device may have lost a replica since.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -56,12 +56,13 @@ extern HgPinnedGraph *hg_resident_graph_peek(Relation rel, const HgGraphKey *key
 /* Pins a version that another process has pinned and keeps pinned meanwhile. */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 /*
- * Pins the newest version of the graph of a table's key for sending any of it to devices; NULL if
- * nothing of it is to be sent, or there is none.  Uses of the graph are not noted.
+ * Pins the newest version of the graph of a table's key if a loader has to send the graph, a
+ * partition or a column to one of the devices in holders.  Returns NULL if it has not, or if there
+ * is no version.  Does not note that the graph was used.
  */
 extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
 												const HgReplicaHolders *holders);
-/* Does the same whether or not anything of it is to be sent. */
+/* Does the same whether or not a loader has to send something. */
 extern HgPinnedGraph *hg_resident_graph_pin_to_send(HgResidentRelation key,
 													const HgKeyNumbers *numbers);
 /* Unpins a graph.  May be called more than once. */
@@ -71,25 +72,33 @@ extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
 
 /*
- * hg_resident_graph_replica returns the devices that have a replica of the whole graph, and sets
- * *use.  It notes that a join requests a whole replica.  hg_resident_graph_replica_column returns
- * the devices that have a replica of a column of its rows.  It requests the column, and sets *use
- * and *codes unless it returns 0.  *codes has the codes that devices have instead of values; NULL:
- * they have values.
+ * Returns the devices that have a replica of the whole graph, and sets *use to the replica.  Notes
+ * that a join requests whole replicas.
  */
 extern HgDeviceSet hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use);
+
+/*
+ * Returns the devices that have a replica of a column of the graph's rows, and requests such a
+ * replica.  Unless it returns 0, sets *use, and sets *codes to the codes that the devices have
+ * instead of values, or to NULL if they have values.
+ */
 extern HgDeviceSet hg_resident_graph_replica_column(const HgPinnedGraph *graph, AttrNumber number,
 													HgReplicaColumnUse *use,
 													const HgGraphCodes **codes);
 
 /*
- * Do the same for a partitioned graph: they return the devices that have one partition each, if
- * all of them are recorded to have theirs, and 0 otherwise.  *partitions becomes the partitioning,
- * valid while the graph is pinned, or NULL.  The second function requires the partitioning that
- * the first one returned.
+ * Returns the devices over which the graph is partitioned if each is recorded to have its
+ * partition, and sets *use.  Otherwise returns 0.  *partitions becomes the partitioning, valid
+ * while the graph is pinned, or NULL.
  */
 extern HgDeviceSet hg_resident_graph_partitioned(HgPinnedGraph *graph, HgReplicaUse *use,
 												 const HgPartitioning **partitions);
+
+/*
+ * Does for partitions what hg_resident_graph_replica_column() does for a whole replica.  The graph
+ * must still have the partitioning that hg_resident_graph_partitioned() returned; otherwise
+ * returns 0.
+ */
 extern HgDeviceSet hg_resident_graph_partitioned_column(const HgPinnedGraph *graph,
 														AttrNumber number, HgReplicaColumnUse *use,
 														const HgGraphCodes **codes);
@@ -114,8 +123,8 @@ extern bool hg_resident_graph_is_too_large(const HgPinnedGraph *graph);
 extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
 
 /*
- * Reports the device memory that a join needs which no device has answered.  This graph is the one
- * to partition if no device has that much memory (hg_resident_graph_version.h).
+ * Stores how much device memory a join needs that no device could answer, for the loader.  If no
+ * device has that much, the loader partitions this graph (see HgGraphDemand).
  */
 extern void hg_resident_graph_report_demand(const HgPinnedGraph *graph,
 											const HgGraphDemand *demand);
@@ -145,29 +154,34 @@ extern void hg_resident_graph_set_missing_copartition(const HgPinnedGraph *graph
 													  const HgMissingReplicas *missing);
 
 /*
- * hg_resident_graph_note_ambiguous remembers that rows of the graph have found more than one row
- * in the graphs whose names combine to this number (HgReplicaLookup).
- * hg_resident_graph_is_ambiguous returns true if that is remembered, so that the lookup is not
- * tried again.  The last HG_GRAPH_AMBIGUOUS numbers are remembered.
+ * Remembers that a device could not answer a multi-way join with rows of this graph, because a row
+ * found more than one row in a graph that it looked up.  found is a hash, not 0, of the graphs that
+ * were looked up.  The last HG_GRAPH_AMBIGUOUS hashes are remembered.
  */
 extern void hg_resident_graph_note_ambiguous(const HgPinnedGraph *graph, uint64 found);
+
+/* Returns true if that is remembered for the hash, so that the caller need not ask a device. */
 extern bool hg_resident_graph_is_ambiguous(const HgPinnedGraph *graph, uint64 found);
 
 /*
- * Notes how many blocks' worth of the graph's rows a check of all changed blocks found gone.
- * hg_resident_graph_extent estimates the remaining rows of changed blocks from it.  Blocks that
- * change later count as having lost none, until the next check.
+ * Stores how many of the graph's rows a check of all changed blocks found gone.  blocks is their
+ * number in blocks: the sum, over the changed blocks, of the share of the block's rows that are
+ * gone.  hg_resident_graph_extent() estimates from it how many rows of changed blocks remain.
+ * Blocks that change later count as having lost no row, until the next check.
  */
 extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks);
 
 /*
- * Return true if devices are recorded to have a replica of a column of its rows: one device, or
- * all that have its partitions.  They also request the column.
+ * Requests replicas of a column of the rows of a table's graph.  Returns true if one device is
+ * recorded to have such a replica already, or each device with a partition to have the column of
+ * its partition.  Returns false if there is no graph of the key.
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
+
+/* Does the same, including the request, for a pinned graph. */
 extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);
 
-/* Returns what a graph of the key has of a table; all zeroes if there is no graph. */
+/* Returns how much of a table a graph of the key covers now; all zeroes if there is no graph. */
 extern HgGraphExtent hg_resident_graph_extent(Relation rel, const HgGraphKey *key);
 
 /*

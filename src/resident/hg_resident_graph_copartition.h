@@ -3,11 +3,11 @@
  * hg_resident_graph_copartition.h
  *	  Graph versions that are co-partitioned with another graph of their table.
  *
- * A graph may be partitioned over several devices, and its rows may look others up by another key.
- * Then the graph by that key is CO-PARTITIONED with it (engine/hg_partitioning.h).  Each device
- * then has the same rows of both graphs, under the same numbers.  A join requests this, and names
- * the partitioned graph by its key column.  The co-partitioning is computed anew when that graph
- * has another version or partitioning.
+ * If a graph is partitioned over several devices and a join has its rows look other tables up by
+ * another key, the table's graph by that key is CO-PARTITIONED with it
+ * (engine/hg_partitioning.h).  Each device then has the same rows of both graphs, under the same
+ * numbers.  The join requests this, and names the partitioned graph by its key column.  The
+ * co-partitioning is computed anew when that graph has another version or partitioning.
  *
  * A graph may also be partitioned by its own key, and have whole replicas.
  *
@@ -47,9 +47,11 @@ extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
 													const HgGraphPartitions *partitioning,
 													const uint64 *rows);
 
-/* Return true if devices have all partitions: of this, or of any co-partitioning of the graph. */
+/* Returns true if devices have all partitions of a co-partitioning. */
 extern bool hg_graph_copartition_is_replicated(HgGraphCopartition *copartition,
 											   const HgReplicaHolders *holders);
+
+/* Returns true if devices have all partitions of any co-partitioning of the graph. */
 extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
 											  const HgReplicaHolders *holders);
 

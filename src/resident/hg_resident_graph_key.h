@@ -47,7 +47,7 @@ typedef struct HgGraphKey
 	HgGraphPart parts[HG_GRAPH_COLUMNS];
 } HgGraphKey;
 
-/* What a graph of a key has of a table, as things stand. */
+/* How much of a table a graph of a key covers now. */
 typedef struct HgGraphExtent
 {
 	double share;	/* valid blocks whose rows it has, divided by the table's blocks; 0: no graph */

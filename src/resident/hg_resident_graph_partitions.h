@@ -5,13 +5,13 @@
  *
  * A graph is partitioned if it is too large for one device, or is joined with one that is
  * (engine/hg_partitioning.h).  The arrays that say which rows a partition has live as long as the
- * graph version, so any process that has pinned that can use them.  To move to other devices the
- * version is partitioned again.  The previous partitioning stays, for those that use it and for
- * when it is needed again.
+ * graph version, so any process that has pinned the version can use them.  To move partitions to
+ * other devices the version is partitioned again.  The previous partitioning stays, for processes
+ * that use it and for when it is needed again.
  *
- * A partitioning takes one bit for each row and partition.  Which rows a partition has follows
- * from the number of partitions, so partitionings with the same number, over other devices, share
- * their bits.
+ * A partitioning takes one bit for each row and partition.  Which rows a partition has depends
+ * only on the number of partitions.  So partitionings of a version over different devices, but
+ * into the same number of partitions, share the arrays of bits.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,11 +30,11 @@
 typedef struct HgGraphPartitions
 {
 	dsa_pointer next;		/* next partitioning of the version; invalid: there is none */
-	bool shares_arrays;		/* the arrays belong to another partitioning, which lives as long */
+	bool shares_arrays;		/* the arrays belong to another partitioning of the version */
 	HgDeviceSet device_set; /* the first device of the set has partition 0, and so on */
 	uint32 count;			/* of partitions */
 	uint32 parts;
-	Size bytes;			/* in the area, without borrowed arrays */
+	Size bytes;			/* in the area, without arrays of another partitioning */
 	dsa_pointer words;	/* uint32[parts]; as in HgPartitioning, like the next two */
 	dsa_pointer before; /* uint64[count * (parts + 1)] */
 	dsa_pointer bits;	/* dsa_pointer[parts], of uint64[count * words[part]]; invalid: no words */
@@ -73,7 +73,7 @@ hg_graph_copartition(dsa_pointer copartition)
 	return hg_resident_address(copartition);
 }
 
-/* Returns the number of the partition of a device, which is one of the partitioning's. */
+/* Returns the number of the partition that a device of partitions->device_set has. */
 extern uint32 hg_graph_partition_at(const HgGraphPartitions *partitions, int device_no);
 
 /*
@@ -83,7 +83,10 @@ extern uint32 hg_graph_partition_at(const HgGraphPartitions *partitions, int dev
 extern dsa_pointer hg_graph_partitions_make(HgResidentClaim *claim, HgDeviceSet device_set,
 											uint32 parts, const uint32 *words);
 
-/* Allocates a partitioning over as many other devices, which shares the arrays of other. */
+/*
+ * Allocates a partitioning over other devices, into the same number of partitions as `other`, whose
+ * arrays it shares.  Returns InvalidDsaPointer if there is no memory.
+ */
 extern dsa_pointer hg_graph_partitions_make_like(HgResidentClaim *claim, HgDeviceSet device_set,
 												 const HgGraphPartitions *other);
 
@@ -98,12 +101,11 @@ extern void hg_graph_partitions_view(const HgGraphPartitions *partitions, Memory
 extern void hg_graph_partitions_count(const HgGraphPartitions *partitions,
 									  const HgPartitioning *view);
 
-/*
- * Return true if all devices are recorded to have their partitions: of the graph, or of a column,
- * by its index in HgResidentGraph.columns.
- */
+/* Returns true if all devices are recorded to have their partitions of the graph. */
 extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions,
 											   const HgReplicaHolders *holders);
+
+/* Does the same for partitions of a column, by its index in HgResidentGraph.columns. */
 extern bool hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
 											const HgReplicaHolders *holders);
 
@@ -114,13 +116,20 @@ extern void hg_graph_partitions_forget(HgGraphPartitions *partitions);
 extern Size hg_graph_partitions_replica_bytes(HgGraphPartitions *partitions,
 											  const HgReplicaHolders *holders);
 
-/* Frees a partitioning and those that follow it. */
+/*
+ * Frees a list of partitionings from this one on, and their arrays; shared arrays are freed with
+ * the partitioning that they belong to.  InvalidDsaPointer is an empty list.
+ */
 extern void hg_graph_partitions_free(dsa_pointer partitions);
 
-/* Return the bytes of a co-partitioning and its followers, here and on devices; free them. */
+/* Returns the bytes of the area that a list of co-partitionings takes, from this one on. */
 extern Size hg_graph_copartition_host_bytes(dsa_pointer copartition);
+
+/* Returns the device memory of all recorded replicas of such a list, in bytes. */
 extern Size hg_graph_copartition_replica_bytes(dsa_pointer copartition,
 											   const HgReplicaHolders *holders);
+
+/* Frees a list of co-partitionings from this one on; InvalidDsaPointer is an empty list. */
 extern void hg_graph_copartition_free(dsa_pointer copartition);
 
 #endif /* HG_RESIDENT_GRAPH_PARTITIONS_H */

@@ -3,20 +3,24 @@
  * hg_resident_graph_state.h
  *	  Decides when a table's graphs are made, made again, and sent to devices.
  *
- * A graph is made from the versions in the table's slots, and stays as it is while slots get other
- * versions.  Then it is OUT OF STEP.  Joins read the rows of those segments themselves, and are
- * correct.  A loader makes the next graph version
+ * A graph is made from the segment versions in the table's slots.  It is OUT OF STEP once slots
+ * have other versions.  Joins then read the rows of those segments themselves, so their results
+ * stay correct.  A loader makes the next graph version
  *
  *	-	at once, when it has loaded segments, if one in HG_GRAPH_STEP_PART segments is out of step.
  *		Merging the rows of all others takes more than half of the time of making a graph of 10
  *		million rows anew (150 ms of a core against 250).  Ten changes of 1 % each are merged at
  *		once, so each of them costs 15 ms, about a sixteenth of making the graph anew;
- *	-	when no slot has changed for HG_GRAPH_REST_MS, however few segments are out of step, if
- *		making graphs takes at most one HG_GRAPH_TIME_PART of a core's time;
+ *	-	when no slot has changed for HG_GRAPH_REST_MS, however few segments are out of step.  But
+ *		the last version must be older than HG_GRAPH_TIME_PART times the time that making it took,
+ *		so that making a graph takes at most a fiftieth of a core's time;
  *	-	when a user requests it.
  *
  * Ready device processes get replicas of each graph once, and again when they have dropped them
- * (resident/hg_resident_graph_version.h says which devices).
+ * (hg_resident_graph_version.h says which devices).
+ *
+ * An entry is LOCKED if the caller has it from hg_directory_lock(); exclusively, if the function
+ * changes it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -83,7 +87,10 @@ extern bool hg_graph_is_to_stay(const HgDirectoryEntry *entry, const HgDirectory
 /* Returns true if no column of a graph's key is evicted or declined. */
 extern bool hg_graph_may_be_made(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph);
 
-/* Marks a graph as declined for a reason, and frees its version. */
+/*
+ * Marks a graph as declined: no loader makes it while the reason holds.  The directory's use of its
+ * version ends.
+ */
 extern void hg_graph_decline(HgDirectoryGraph *graph, HgResidentReason reason);
 
 #endif /* HG_RESIDENT_GRAPH_STATE_H */

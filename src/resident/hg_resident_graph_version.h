@@ -6,14 +6,15 @@
  * A graph version is a flat HashGraph (engine/hg_flat.h) of the rows of segment versions, at most
  * one of each segment.  A row number is made of the segment's number and the row's in it.  The
  * graph LISTS the segment versions by their serial numbers, which no two versions share.  A
- * segment version whose rows it cannot have is listed as PASSED OVER.
+ * segment version whose rows the graph cannot have is listed as PASSED OVER.
  *
  * A DEVICE may have a replica of a graph version (engine/hg_replica.h), named by its serial
  * number, and replicas of columns of its rows that joins have requested.  A version that is too
- * large for a device, alone or with what joins need beside it (hg_resident_graph_version.h), is
- * partitioned over several devices instead.  So is a version that is to be joined with such a one
- * (hg_resident_graph_partitions.h).  Graphs of the same table by other keys are co-partitioned
- * with it, if its rows look others up by them (hg_resident_graph_copartition.h).
+ * large for a device, alone or with what joins need beside it (HgGraphDemand), is partitioned over
+ * several devices instead.  A version that is joined with a partitioned version is partitioned,
+ * too (hg_resident_graph_partitions.h).  If rows of a partitioned version look other tables up by
+ * another key, their table's graph by that key is co-partitioned with the version
+ * (hg_resident_graph_copartition.h).
  *
  * USERS are counted as for segment versions: the directory while its entry names the version, and
  * each process that has pinned it.  The last one to release it frees it.
@@ -41,15 +42,15 @@
  * The device memory that joins need beside a graph version.
  *
  * A device answers a join if it has all replicas that the join needs: the graphs of its tables,
- * and columns.  Each may fit a device, but not all together.  Then they would evict each other in
- * turn, and no join would ever be answered by a device.  So a join that was not answered REPORTS
- * the memory that it needs in total, with the graph to partition over several devices for it.  The
- * loader, which knows the devices' memory for replicas, partitions it as it does a graph that is
- * too large alone.
+ * and columns.  If each of them fits a device, but not all together, they would evict each other
+ * in turn, and no device would ever answer the join.  So a join that was not answered REPORTS the
+ * memory that it needs in total to the graph that could be partitioned over several devices for
+ * it.  The loader, which knows the devices' memory for replicas, then partitions that graph as it
+ * does a graph that is too large alone.
  *
- * One graph of a table is partitioned for that, and the others are co-partitioned with it
- * (hg_resident_graph_copartition.h).  Those get no whole replicas, unless a join has requested one
- * since: the last request counts.
+ * One graph of a table is partitioned for that, and the table's other graphs are co-partitioned
+ * with it (hg_resident_graph_copartition.h).  Co-partitioned graphs get no whole replicas, unless
+ * a join requested a whole replica later than the last one requested a co-partitioning.
  */
 
 /* Least device memory that a join needs, in bytes. */
@@ -64,24 +65,27 @@ typedef struct HgGraphWishes
 {
 	pg_atomic_uint64 partitioning; /* as in HgGraphDemand; both 0: no report */
 	pg_atomic_uint64 whole;
-	pg_atomic_uint64 most_weighed; /* largest total that the graph was not partitioned for */
-	pg_atomic_uint64 weighed_at;   /* when that was decided last; 0: never */
+	pg_atomic_uint64 most_weighed; /* largest total for which a loader decided not to partition */
+	pg_atomic_uint64 weighed_at;   /* when a loader last decided so; 0: never */
 	pg_atomic_uint64 whole_at;	   /* when a join last requested a whole replica; 0: never */
 } HgGraphWishes;
 
 /* Sets all members to 0. */
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
-/* Store the needs of a join, and return the needs that were stored last. */
+/* Stores the needs of a join in place of those of an earlier one. */
 extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand);
+
+/* Returns the needs that were stored last; zeroes if none were. */
 extern HgGraphDemand hg_graph_wishes_load(HgGraphWishes *wishes);
 
 /*
- * hg_graph_wishes_are_due returns true if a loader shall decide whether to partition the graph:
- * the needs have exceeded those it decided on before, or that was HG_REPLICA_RETRY_MS ago.
- * hg_graph_wishes_set_weighed notes the decision against it.
+ * Returns true if a loader shall decide whether to partition the graph: the needs exceed those for
+ * which one decided not to, or the last such decision was more than HG_REPLICA_RETRY_MS ago.
  */
 extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
+
+/* Notes that a loader has decided not to partition the graph for the present needs. */
 extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
 /* Returns the bytes that each of several devices needs; with 1 nothing is partitioned. */
@@ -103,8 +107,9 @@ StaticAssertDecl(HG_GRAPH_SEGMENTS < HG_FLAT_PARTS, "no number of a part is left
 
 /*
  * A graph with at most this many rows is replicated on every device that has memory for it.  A
- * larger one has a home, the device with most memory when it is sent, until that refuses it.  It
- * is sent to other devices when joins request that, because their other relations are there.
+ * larger graph has a HOME, the device with most memory when the graph is sent.  A device that has
+ * no memory for it is no home any more.  Other devices become homes if joins request it, because
+ * the graphs of their other relations are there.
  */
 #define HG_GRAPH_EVERYWHERE_ROWS (1 << 20)
 
@@ -185,7 +190,8 @@ hg_graph_version(dsa_pointer graph)
 
 /*
  * Makes a version without rows: empty bins, and an empty list of nsegments.  Its maker is the only
- * user.  Returns InvalidDsaPointer if there is no memory; the claim has what was allocated.
+ * user.  Returns InvalidDsaPointer if there is no memory.  In either case the claim owns the
+ * chunks that were allocated (hg_resident_memory.h).
  */
 extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key,
 										 const HgFlatShape *shape, uint32 nsegments);
@@ -193,14 +199,17 @@ extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgGraphKe
 /* Returns the list of a version, [nsegments].  Its maker fills it in. */
 extern uint64 *hg_graph_version_serials(const HgResidentGraph *graph);
 
-/* Allocates a bin of rows rows, which the maker fills in; NULL if there is no memory. */
+/* Allocates `bytes` for a bin of `rows` rows, which the maker fills in; NULL: no memory. */
 extern void *hg_graph_version_add_bin(HgResidentClaim *claim, HgResidentGraph *graph, uint32 bin,
 									  Size bytes, uint64 rows);
 
 /* Sets bins[1 << shape.bins_log2] to the addresses of the version's bins; NULL: empty. */
 extern void hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins);
 
-/* Pins a version.  Another user must keep it from being freed meanwhile. */
+/*
+ * Pins a version.  Meanwhile the caller must hold the lock of its entry, or another process must
+ * keep it pinned.
+ */
 extern void hg_graph_version_pin(HgResidentGraph *graph);
 
 /* Ends a pin.  The last user frees the version.  Does not fail. */
@@ -225,17 +234,23 @@ extern HgDeviceSet hg_graph_version_homes(HgResidentGraph *graph, const HgReplic
 /* Returns true if the version shall have a home, and has none yet. */
 extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/* Add homes to a version; and remove one, which has no memory for it. */
+/* Adds homes to a version. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet device_set);
+
+/* Removes a device, which has no memory for the version, from its homes. */
 extern void hg_graph_version_remove_home(HgResidentGraph *graph, int device_no);
 
 /*
- * hg_graph_version_partitioning returns the devices over which a version shall be partitioned; 0
- * if it shall not, or one of them is lost.  Some may have no process now.
- * hg_graph_version_set_partitioning sets them.  too_large: no single device has memory for it.
+ * Returns the devices over which a version shall be partitioned; 0 if it shall not, or if one of
+ * them is lost.  Some of them may have no process now.
  */
 extern HgDeviceSet hg_graph_version_partitioning(HgResidentGraph *graph,
 												 const HgReplicaHolders *holders);
+
+/*
+ * Sets the devices over which a version shall be partitioned.  too_large: no single device has
+ * memory for the version and what joins need with it.
+ */
 extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSet device_set,
 											  bool too_large);
 
@@ -258,22 +273,31 @@ extern bool hg_graph_version_demand_is_due(HgResidentGraph *graph, const HgRepli
  */
 extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/*
- * hg_graph_version_partitions returns the current partitioning, or NULL.  The next two return an
- * earlier one: over a set of devices, or invalid; and into so many partitions, or NULL.
- * hg_graph_version_link_partitions makes an earlier or a new one current.  Invalid notes that
- * there was no memory for it.
- */
+/* Returns the current partitioning of a version, or NULL. */
 extern HgGraphPartitions *hg_graph_version_partitions(HgResidentGraph *graph);
+
+/*
+ * Returns the partitioning, current or earlier, over exactly the devices of a set, or
+ * InvalidDsaPointer if there is none.
+ */
 extern dsa_pointer hg_graph_version_partitions_over(HgResidentGraph *graph, HgDeviceSet device_set);
+
+/* Returns a partitioning, current or earlier, into count partitions, or NULL. */
 extern HgGraphPartitions *hg_graph_version_partitions_into(HgResidentGraph *graph, uint32 count);
+
+/*
+ * Makes a new or an earlier partitioning the current one.  InvalidDsaPointer notes instead that
+ * there was no memory for a partitioning.
+ */
 extern void hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer partitions);
 
 /*
- * Return the records of replicas by device number, of the graph or of a column by its index in
- * columns: those of a partitioning, or with NULL those of the whole graph.
+ * Returns the records of a version's replicas, by device number: those of a partitioning, or with
+ * NULL those of the whole graph.
  */
 extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphPartitions *partitions);
+
+/* Does the same for replicas of a column, by its index in graph->columns. */
 extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph,
 													HgGraphPartitions *partitions, int column);
 
@@ -285,10 +309,12 @@ extern bool hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph,
 extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
- * hg_graph_version_name returns the name of a version's replica on devices, or that of a column's
- * by its number.  hg_graph_version_shape returns the replica's shape.
+ * Returns the name on devices of the replica of a column of a version; with InvalidAttrNumber, of
+ * the version itself.
  */
 extern HgReplicaName hg_graph_version_name(const HgResidentGraph *graph, AttrNumber column);
+
+/* Returns the shape of a version's replica. */
 extern HgReplicaShape hg_graph_version_shape(const HgResidentGraph *graph);
 
 /* Returns the least device memory for a replica, in bytes. */
@@ -296,7 +322,8 @@ extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
 
 /*
  * Records the missing replicas that the process of a device, with this epoch, has reported: of the
- * version and its columns, or of its partitions of them.  Returns true if any was the version's.
+ * version and its columns or, if partitioned is true, of the device's partitions of them.  Returns
+ * true if any of the missing replicas was of this version.
  */
 extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no,
 									  uint64 epoch, const HgMissingReplicas *missing);
@@ -360,12 +387,14 @@ typedef struct HgGraphCodes
 extern const HgGraphCodes *hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number);
 
 /*
- * hg_graph_codes_allocate allocates room for ncodes codes and nbytes of values; *values becomes
- * the beginning of those.  Returns NULL if there is no memory.  The caller fills in starts and
- * values, and links the codes to the graph before anything can fail.
+ * Allocates a chunk, *pointer, for ncodes codes and nbytes of values, which begin at *values.
+ * Returns NULL if there is no memory.  The caller fills in starts and values, and links the codes
+ * to the graph before anything can fail.
  */
 extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes,
 											 Size nbytes, dsa_pointer *pointer, char **values);
+
+/* Adds a column's codes to a graph version, which owns them from then on. */
 extern void hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer);
 
 /* Frees all codes of a graph version that is being freed. */

@@ -20,8 +20,9 @@
 
 #include "hg_compat.h"
 
-/* Reserve and initialize shared memory, while the server starts. */
+/* Reserves shared memory, while the server starts. */
 extern void hg_list_request(void);
+/* Initializes the reserved memory. */
 extern void hg_list_startup(void);
 
 /*

@@ -9,9 +9,9 @@
  * first use attaches the process for its life.
  *
  * CLAIMS.  PostgreSQL knows no owner of a chunk: a chunk that a process allocated and did not
- * publish would leak until the server restarts.  So memory is allocated under a claim.  It frees
- * everything when the transaction fails or the claim's memory context is reset, unless
- * hg_resident_claim_keep() was called because the chunks belong to something published.  A process
+ * publish would leak until the server restarts.  So memory is allocated under a claim, which owns
+ * the chunks.  A claim frees them when the transaction fails or the claim's memory context is
+ * reset.  hg_resident_claim_keep() takes them out of the claim, once they are published.  A process
  * that ends by FATAL aborts its transaction (ShutdownPostgres, before it leaves shared memory) and
  * so frees its claims too.  A killed process takes the server's shared memory with it.
  *
@@ -59,16 +59,18 @@ typedef enum HgResidentLock
 	HG_RESIDENT_LOCKS /* number of locks */
 } HgResidentLock;
 
-/* Reserve and create the area, while the server starts; startup needs AddinShmemInitLock. */
+/* Reserves shared memory for the area, while the server starts. */
 extern void hg_resident_memory_request(void);
+/* Creates the area in the reserved memory.  The caller holds AddinShmemInitLock. */
 extern void hg_resident_memory_startup(void);
 
-/*
- * Reserve and initialize shared memory beside the area, for this room or one above it.
- * hg_resident_shared_startup returns zeroed memory with *is_new true, or memory that another
- * process has initialized.  Without memory for cached columns it returns NULL.
- */
+/* Reserves shared memory beside the area, for this room or one above it. */
 extern void hg_resident_shared_request(Size bytes);
+/*
+ * Returns the memory that was reserved beside the area, by its name: zeroed, with *is_new true, or
+ * as another process has initialized it.  Returns NULL if the server has no memory for cached
+ * columns.
+ */
 extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
 
 /* Returns the area while the postmaster, which is not attached, makes shared memory; else NULL. */
@@ -90,8 +92,9 @@ extern Size hg_resident_memory_used(void);
 /* Returns the bytes of all pinned versions, each counted once (hg_resident_version.h). */
 extern Size hg_resident_memory_pinned(void);
 
-/* Account for a pinned or unpinned version; only: no other process has it pinned. */
+/* Accounts for a pin of a version by this process.  only: no other process has it pinned. */
 extern void hg_resident_memory_pin(Size bytes, bool only);
+/* Accounts for the end of such a pin.  only: no process has the version pinned any more. */
 extern void hg_resident_memory_unpin(Size bytes, bool only);
 
 /*
@@ -100,8 +103,9 @@ extern void hg_resident_memory_unpin(Size bytes, bool only);
  */
 extern bool hg_resident_memory_is_idle(void);
 
-/* Return a lock of this room, and the tranche of all its locks. */
+/* Returns a lock of this room. */
 extern LWLock *hg_resident_lock(HgResidentLock lock);
+/* Returns the tranche of all locks of this room. */
 extern int hg_resident_tranche(void);
 
 /* Returns the area, and attaches this process to it if needed. */
@@ -118,7 +122,7 @@ extern void hg_resident_claim_open(HgResidentClaim *claim, MemoryContext context
  */
 extern dsa_pointer hg_resident_allocate(HgResidentClaim *claim, Size bytes);
 
-/* Removes all chunks from the claim, which belong to something published from now on. */
+/* Removes all chunks from the claim, because they belong to something published from now on. */
 extern void hg_resident_claim_keep(HgResidentClaim *claim);
 
 /* Returns true if a chunk of this size could be allocated now. */
@@ -127,7 +131,10 @@ extern bool hg_resident_has_room(Size bytes);
 /* Frees the claim's chunks.  The claim can be used again. */
 extern void hg_resident_claim_release(HgResidentClaim *claim);
 
-/* Frees a chunk.  bytes as allocated, or 0 if accounted for elsewhere.  Does not fail. */
+/*
+ * Frees a chunk, and subtracts bytes from hg_resident_memory_used(): the chunk's size, or 0 if the
+ * call for another chunk subtracts this one's size too.  Does not fail.
+ */
 extern void hg_resident_free(dsa_pointer chunk, Size bytes);
 
 #endif /* HG_RESIDENT_MEMORY_H */

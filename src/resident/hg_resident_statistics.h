@@ -23,7 +23,7 @@ typedef enum HgResidentCounter
 	HG_COUNT_BLOCKS_FROM_CACHE, /* blocks that such scans read from versions */
 	HG_COUNT_BLOCKS_FROM_HEAP,	/* blocks that such scans read from the heap */
 	HG_COUNT_CHAINS_BROKEN,		/* after a break no block is valid until a new chain starts */
-	HG_COUNT_BLOCKS_READMITTED, /* blocks that rule L made valid again */
+	HG_COUNT_BLOCKS_READMITTED, /* valid again, by rule L of hg_resident_validity.c: same LSN */
 	HG_COUNT_LOADS,				/* segments loaded */
 	HG_COUNT_EVICTIONS,			/* columns of segments, and graphs, evicted */
 	HG_COUNT_GRAPHS_MADE,		/* graphs made from columns alone */
@@ -43,8 +43,9 @@ typedef struct HgResidentStatistics
 	TimestampTz reset_at;				  /* 0: never */
 } HgResidentStatistics;
 
-/* Reserve and initialize shared memory, while the server starts. */
+/* Reserves shared memory, while the server starts. */
 extern void hg_resident_statistics_request(void);
+/* Initializes the reserved memory. */
 extern void hg_resident_statistics_startup(void);
 
 /* Adds n to a counter. */

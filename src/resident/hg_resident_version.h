@@ -8,16 +8,16 @@
  * not say who may use it.  The record beside it (hg_resident_directory.h) says which of its blocks
  * may be valid, and only that changes.
  *
- * USERS.  A version is used by the directory as long as a slot names it, and by each process that
- * has pinned it.  The last user to release it frees it.  A process may pin a version under the
- * lock of its entry, or while another process keeps it pinned.
+ * USERS.  A version is used by its maker until it is published, then by the directory as long as a
+ * slot names it, and by each process that has pinned it.  The last user to release it frees it.  A
+ * process may pin a version under the lock of its entry, or while another process keeps it pinned.
  *
  * SERIALS.  Each version has a number that is unique as long as the area exists.  What is made
  * from versions (hg_resident_graph.h) identifies them by it.
  *
  * EVICTION frees the arrays of single columns (hg_resident_eviction.h), under the entry's
- * exclusive lock and only of versions that nobody has pinned.  A process that has a version pinned
- * sees no change of it.
+ * exclusive lock and only of versions that no process has pinned.  So a version does not change
+ * while a process has it pinned.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -67,7 +67,7 @@ typedef struct HgSegmentData
 {
 	BlockNumber first;			 /* first block of the segment */
 	XLogRecPtr map_lsn;			 /* of the map's page, before the first block was read */
-	FullTransactionId horizon;	 /* rows that came to blocks later have no older id */
+	FullTransactionId horizon;	 /* of the version to be made */
 	HgBlockBits taken;			 /* blocks whose rows the version has */
 	const uint32 *first_rows;	 /* [HG_SEGMENT_BLOCKS + 1] row number of each block's first row */
 	const XLogRecPtr *lsns;		 /* [HG_SEGMENT_BLOCKS] LSNs of the blocks' pages */
@@ -109,7 +109,7 @@ typedef struct HgSegmentVersion
 	Size bytes;			  /* of the version, its body and its arrays */
 	TimestampTz taken_at; /* when it was made */
 	XLogRecPtr map_lsn;
-	FullTransactionId horizon; /* rows that came to its blocks later have no older id */
+	FullTransactionId horizon; /* rows added to its blocks since it was loaded have no older xmin */
 	bool dense;				   /* line pointers of each block are 1, 2, 3, ... */
 	HgSegmentColumn columns[FLEXIBLE_ARRAY_MEMBER];
 } HgSegmentVersion;
@@ -157,13 +157,16 @@ hg_segment_version_prefetch(dsa_pointer version)
 /* Returns the bytes of the area that a version made of this data would use. */
 extern Size hg_segment_version_bytes(const HgSegmentData *data);
 
-/* Pins a version.  Another user must keep it from being freed meanwhile. */
+/* Pins a version, under the lock of its entry or while another process keeps it pinned. */
 extern void hg_segment_version_pin(HgSegmentVersion *version);
 
 /* Ends a pin.  The last user frees the version.  Does not fail. */
 extern void hg_segment_version_release(dsa_pointer version);
 
-/* Ends the maker's use, or the directory's, which it becomes.  The last user frees the version. */
+/*
+ * Ends the directory's use of a version, or its maker's if it was not published; publishing makes
+ * the maker's use the directory's.  The last user frees the version.
+ */
 extern void hg_segment_version_retire(dsa_pointer version);
 
 /* Returns true if any process has pinned the version. */
@@ -173,40 +176,46 @@ hg_segment_version_is_pinned(HgSegmentVersion *version)
 	return pg_atomic_read_u32(&version->pins) > 0;
 }
 
-/* Frees a column's arrays, and returns their bytes.  No process has the version pinned. */
+/* Frees the arrays of columns[column] of an unpinned version, and returns their bytes. */
 extern Size hg_segment_evict_column(HgSegmentVersion *version, int column);
 
 /* Returns the arrays of a version's body. */
 extern HgSegmentRows hg_segment_rows(const HgSegmentVersion *version);
 
-/* Returns the index of a column with this definition; -1 if the version lacks its values. */
+/*
+ * Returns the index in version->columns of the column with this definition; -1 if the version has
+ * none, or if the column is evicted.
+ */
 extern int hg_segment_find_column(const HgSegmentVersion *version, const HgResidentColumn *column);
 
-/* Returns the arrays of a column, which must not be evicted. */
+/*
+ * Returns the arrays of version->columns[column], at addresses of this process.  They stay valid
+ * while the version is pinned.  The column must not be evicted.
+ */
 extern HgSegmentArray hg_segment_array(const HgSegmentVersion *version, int column);
 
-/* Returns what is known about a column's values. */
+/* Returns what is known about the values of columns[column]. */
 static inline const HgSegmentBounds *
 hg_segment_bounds(const HgSegmentVersion *version, int column)
 {
 	return &version->columns[column].bounds;
 }
 
-/* Returns when a scan last used a column of the version; 0: never. */
+/* Returns when a scan last used columns[column]; 0: never. */
 static inline TimestampTz
 hg_segment_used_at(HgSegmentVersion *version, int column)
 {
 	return (TimestampTz) pg_atomic_read_u64(&version->columns[column].used_at);
 }
 
-/* Returns true if a column is not evicted. */
+/* Returns true if columns[column] is not evicted. */
 static inline bool
 hg_segment_has_column(const HgSegmentVersion *version, int column)
 {
 	return DsaPointerIsValid(version->columns[column].arrays);
 }
 
-/* Returns the bytes of a column's chunk; the column must not be evicted. */
+/* Returns the bytes of the chunk of columns[column], which must not be evicted. */
 extern Size hg_segment_column_bytes(const HgSegmentVersion *version, int column);
 
 /* Returns true if the line pointers of a block's rows are 1, 2, 3, ... */

@@ -45,8 +45,8 @@ extern HgDeviceState hg_device_state(int device_no, long timeout_ms, HgError *er
 extern long hg_device_greeting_ms(void);
 
 /*
- * hg_device_state without any wait. Returns STARTING if the process has not greeted yet, which may
- * take only microseconds; a later call of either function sees the greeting.
+ * Does what hg_device_state does, without any wait. Returns STARTING if the process has not greeted
+ * yet, which may take only microseconds; a later call of either function sees the greeting.
  */
 extern HgDeviceState hg_device_glance(int device_no, HgError *error);
 

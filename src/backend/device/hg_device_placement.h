@@ -7,7 +7,7 @@
  * replicas are. hashgraph.gpu_device restricts the set further. Of the allowed devices whose
  * processes are READY and answer, a job goes to
  *
- *	1. the one where its group has most jobs open (hg_device_placement.h says why),
+ *	1. the one where its group (see below) has most jobs open,
  *	2. else the one whose jobs have the fewest bytes, or else the fewest jobs,
  *	3. else the one that this process chose last, or the first from its PID on, so that sessions
  *	   spread.
@@ -84,7 +84,7 @@ typedef uint32 HgDeviceSet;
  */
 extern int hg_device_number(HgDeviceSet among);
 
-/* hg_device_number restricted to READY devices; -1 if there is none. */
+/* Does the same for READY devices only. Returns -1 if there is none. */
 extern int hg_device_number_ready(HgDeviceSet among);
 
 /*

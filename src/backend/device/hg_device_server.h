@@ -33,7 +33,10 @@
 extern int hg_device_listener_start(int device_no, const HgDeviceLaunch *launch,
 									HgWireClient **client, pid_t *pid);
 
-/* Removes the address and closes the connection, which ends the process; reap it afterwards. */
+/*
+ * Removes the device's address and closes the connection, so that the process exits. The caller
+ * then calls hg_device_reap.
+ */
 extern void hg_device_listener_close(int device_no, HgWireClient *client);
 
 /*
@@ -43,11 +46,19 @@ extern void hg_device_listener_close(int device_no, HgWireClient *client);
 extern bool hg_device_server_read(int device_no, HgServerDevice *server);
 
 /*
- * Returns the state of a device whose published state is *server, as hg_device_server_read returned
- * it. READY: connects, and waits at most timeout_ms for the greeting; a negative timeout_ms means
- * no wait. RESTING, or a missing program that is now installed: asks for a process and returns
- * STARTING. Waits for nothing else. A silent process counts as STARTING. *error, which may be NULL,
- * holds the reason unless the result is READY.
+ * Returns the state of a device for this session, by its published state *server, which
+ * hg_device_server_read has returned:
+ *
+ *	READY		Connects unless connected. Returns READY if the process greets within timeout_ms,
+ *				which may be negative: it must then have greeted already. Otherwise returns STARTING
+ *				or, if the session itself is why it cannot connect, UNAVAILABLE.
+ *	RESTING		Asks for a process, and returns STARTING.
+ *	UNAVAILABLE	If the program was missing and is installed now, as with RESTING. Otherwise returns
+ *				UNAVAILABLE, or ABSENT if the program is missing.
+ *	others		Returns STARTING, as it does for a READY process that is silent.
+ *
+ * It waits for a greeting only. Unless it returns READY, it stores the reason in *error; error may
+ * be NULL.
  */
 extern HgDeviceState hg_device_server_state(int device_no, const HgServerDevice *server,
 											long timeout_ms, HgError *error);

@@ -55,14 +55,19 @@ extern int hg_device_shards_called(HgDeviceSet device_set);
 /* Writes the names of the devices for display, for example "2 x NAME", truncated to size bytes. */
 extern void hg_device_shards_name(HgDeviceSet device_set, char *name, Size size);
 
-/*
- * Each calls the function of hg_device.h or hg_device_connection.h for every device of the set.
- * discard_lost closes lost connections. distrust gives up the connections because an answer made no
- * sense. complain records processes that did not answer in time; with more than one device, only
- * those that owe an answer. The last two fill *error and return its status.
- */
+/* Closes the lost connections to devices of the set. */
 extern void hg_device_shards_discard_lost(HgDeviceSet device_set);
+
+/*
+ * Closes the connections to all devices of the set because an answer made no sense. Fills *error
+ * and returns its status.
+ */
 extern HgStatus hg_device_shards_distrust(HgDeviceSet device_set, HgError *error);
+
+/*
+ * Records the processes of the set that did not answer in time; with more than one device, only
+ * those that owe an answer. Fills *error and returns its status.
+ */
 extern HgStatus hg_device_shards_complain(HgDeviceSet device_set, HgError *error);
 
 #endif /* HG_DEVICE_SHARDS_H */

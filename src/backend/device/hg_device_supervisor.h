@@ -59,11 +59,10 @@ extern void hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, boo
  */
 extern void hg_supervisor_reload(HgDeviceSupervisor *supervisor, TimestampTz now);
 
-/*
- * hg_supervisor_work does what is due; with taken, another process still has the GPU and it starts
- * none. hg_supervisor_next_work returns when something is due again, DT_NOEND for never.
- */
+/* Does what is due. If taken is true, another process still has the GPU, and none is started. */
 extern void hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now);
+
+/* Returns when something is due again; DT_NOEND: never. */
 extern TimestampTz hg_supervisor_next_work(const HgDeviceSupervisor *supervisor, TimestampTz now);
 
 /* Asks the process, if it runs, to drop the replica of a name. */

@@ -33,15 +33,16 @@ typedef struct HgMatchDevice
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
 											 const HgMatchColumns *columns, bool alone);
 
+/* Creates a source on a device with ops of its own, which opens its job in another way. */
+extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
+									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
+
 /*
- * The calls of HgMatchSourceOps (hg_match_source.h) for a source on a device, for sources that only
- * open their job differently. hg_match_device_create_as creates such a source with its own ops.
+ * The calls of HgMatchSourceOps (hg_match_source.h) that sources on a device share.
  *
  * hg_match_device_report fills *stats from the job, and leaves it unchanged without a job. It also
  * sets or clears the task's report.left, the reason why a join in passes was not sharded.
  */
-extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
-									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
 extern HgStatus hg_match_device_open(HgMatchSource *source, HgError *error);
 extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **matches,
 									 HgError *error);

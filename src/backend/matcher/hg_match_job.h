@@ -34,11 +34,15 @@ extern HgStatus hg_match_job_open(HgMatchSource *source, HgError *error);
 extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);
 
 /*
- * The two parts of next. next_rest returns the remaining matches of the last outer row after a
- * handover; false if there are none. next_new returns the next matches of the job that no earlier
- * source has returned; *matches is NULL at the end.
+ * The first part of HgMatchSourceOps.next: returns the remaining matches of the last outer row
+ * after a handover, or false if there are none.
  */
 extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
+
+/*
+ * The second part: returns the next matches of the job that no earlier source has returned;
+ * *matches is NULL at the end.
+ */
 extern HgStatus hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error);
 
 extern HgStatus hg_match_job_next(HgMatchSource *source, const HgMatches **matches, HgError *error);

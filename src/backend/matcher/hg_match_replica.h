@@ -26,8 +26,9 @@ typedef struct HgReplicaAnswer
 	HgJobStats stats;  /* of the job */
 } HgReplicaAnswer;
 
-/* Return true if a device may be asked for the number, or the groups, of pairs of covered rows. */
+/* Returns true if a device may be asked for the number of pairs of covered rows. */
 extern bool hg_match_replica_may_count(const HgMatcherSpec *spec);
+/* Returns true if a device may be asked for groups of these pairs. */
 extern bool hg_match_replica_may_reduce(const HgMatcherSpec *spec);
 
 /*

@@ -179,8 +179,9 @@ extern HgMatchBlock *hg_match_list_reserve(HgMatchList *list, size_t capacity);
 /* Frees all blocks. */
 extern void hg_match_list_clear(HgMatchList *list);
 
-/* rewind starts at the first block. next returns the next block, or NULL at the end. */
+/* Starts reading the list at its first block. */
 extern void hg_match_list_rewind(HgMatchList *list);
+/* Returns the next block, or NULL at the end. */
 extern const HgMatchBlock *hg_match_list_next(HgMatchList *list);
 
 /* Returns the memory of the blocks in bytes. */

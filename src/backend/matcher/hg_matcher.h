@@ -89,14 +89,16 @@ extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *s
 extern bool hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measure, HgStatus *status,
 								HgError *error);
 
-/*
- * The matches found so far, and the backend they come from: "cpu", "cuda", or "" before the
- * choice. Both may be called while the engine works (HgMatcherSpec.progress).
- */
+/* Returns the number of matches found so far. May be called while the engine works. */
 extern uint64 hg_matcher_matches(const HgMatcher *matcher);
+
+/*
+ * Returns the backend that finds the matches: "cpu", "cuda", or "" before the choice. May be called
+ * while the engine works (HgMatcherSpec.progress).
+ */
 extern const char *hg_matcher_backend(const HgMatcher *matcher);
 
-/* Returns the devices that no longer had replicas that spec.replica names, and which ones. */
+/* Returns the devices that no longer had replicas named by spec.replica; *missing says which. */
 extern HgDeviceSet hg_matcher_missing_replicas(const HgMatcher *matcher,
 											   HgMissingReplicas *missing);
 

@@ -59,8 +59,9 @@ extern HgStatus hg_reduction_fetch(const HgReduction *reduction, HgEngine *engin
 								   HgMatchMode mode, MemoryContext context, HgGroupSet *groups,
 								   HgError *error);
 
-/* Enter the columns of a reduction, or of one side's set, into a job spec. */
+/* Enters the columns of a reduction into a job spec. */
 extern void hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec);
+/* Enters the columns of one side into a job spec. */
 extern void hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec);
 
 /* Returns the bytes of a row's values and NULL flags. set may be NULL: 0. */

@@ -34,7 +34,7 @@ extern void hg_function_advance(const HgFunction *function, HgSelection selectio
 								const Datum *values, const bool *nulls, HgGroup *const *groups,
 								HgGroup *group);
 
-/* As hg_function_advance(), for an argument that was computed column by column. */
+/* Does what hg_function_advance() does, for an argument that was computed column by column. */
 extern void hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
 										const HgNumbers *numbers, HgGroup *const *groups,
 										HgGroup *group);

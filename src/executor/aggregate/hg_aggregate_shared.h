@@ -48,13 +48,31 @@ typedef struct HgAggregateParticipants
 /* Returns what this process and the workers that have ended did. */
 extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *state);
 
-/* The parallel-query callbacks of the aggregate node, as in CustomExecMethods. */
+/*
+ * The callbacks of CustomExecMethods for parallel queries.
+ *
+ * EstimateDSMCustomScan: returns the bytes of HgAggregateShared for the leader and its workers.
+ */
 extern Size hg_aggregate_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+
+/* InitializeDSMCustomScan: initializes HgAggregateShared at coordinate, in the leader. */
 extern void hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 										void *coordinate);
+
+/*
+ * ReInitializeDSMCustomScan: adds up what the workers of the last execution did, in the leader,
+ * before workers start again.
+ */
 extern void hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 										  void *coordinate);
+
+/* InitializeWorkerCustomScan: attaches a worker to HgAggregateShared at coordinate. */
 extern void hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
+
+/*
+ * ShutdownCustomScan: a worker stores what it did in shared memory; the leader adds up what the
+ * workers stored.  The process does not use the shared memory after that.
+ */
 extern void hg_aggregate_shutdown(CustomScanState *node);
 
 #endif /* HG_AGGREGATE_SHARED_H */

@@ -38,10 +38,17 @@ typedef struct HgJoinCover
  */
 extern void hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder);
 
-/* Returns true if rows of a side may still be covered and a HashGraph has some of them. */
+/*
+ * Returns true if the join has yet to decide whether to cover rows of a side, and a cached
+ * HashGraph has some of them.  Returns false once the join has gone to disk or uploads keys, and
+ * always if processes share the join, because these decide before they start.
+ */
 extern bool hg_join_may_yet_cover(const HgJoinState *state, HgSide side);
 
-/* Returns true if, as far as the plan shows, rows without a match can be counted unseen. */
+/*
+ * Returns true if the plan needs only the number of rows of the join, some of which may be rows
+ * without a match, so that rows without a match can be counted instead of read.
+ */
 extern bool hg_join_may_count_unmatched(const HgJoinState *state);
 
 /* Returns true if the settings allow a join to cover rows. */
@@ -54,42 +61,50 @@ extern bool hg_join_cover_enabled(void);
 extern void hg_join_cover(HgJoinState *state, HgSide side);
 
 /*
- * For processes below a Gather that read both sides together.  The leader calls
- * hg_join_cover_parallel() before workers start, which covers rows for all processes and holds
- * them, and hg_join_cover_again() before each further execution.  A worker calls
- * hg_join_attach_covered() when it starts, to use the leader's covered rows.
+ * The next four functions are for processes below a Gather that read both sides together.
+ *
+ * Covers rows for all processes, in the leader, before workers start.  The leader keeps their
+ * versions pinned until hg_join_end_cover().
  */
 extern void hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared);
+
+/* Prepares the covered rows for a further execution, in the leader, before its workers start. */
 extern void hg_join_cover_again(HgJoinState *state);
+
+/* Covers the leader's covered rows in a worker, when it starts. */
 extern void hg_join_attach_covered(HgJoinState *state);
 
-/* Releases the leader's covered rows.  A worker that starts later has nothing to do. */
+/*
+ * Before the leader releases its covered rows: keeps workers that start later from pinning them.
+ * Such a worker has nothing to do.
+ */
 extern void hg_join_end_cover(HgJoinShared *shared);
 
-/* Makes processes read the covered rows behind the delta rows, as the join goes to disk. */
+/* Makes the processes that share a join read covered rows after delta rows: it goes to disk. */
 extern void hg_join_read_covered(HgJoinState *state);
 
 /*
- * Returns true if only delta rows go to disk, because those beside covered inner rows do not fit
- * into memory.  Otherwise all rows are read and go to disk.
+ * For a join whose inner rows do not fit into memory: returns true if it puts only delta rows on
+ * disk and its covered rows stay covered, and false if it reads all rows and puts them on disk.
  */
 extern bool hg_join_stays_covered(const HgJoinState *state);
 
-/*
- * hg_join_covered_meet_partitions() starts joining the covered rows of each side with partitions
- * of the other side's delta rows.  When all partitions are joined, hg_join_covered_meet_covered()
- * starts joining covered rows with covered rows.  It returns false if no rows are covered or they
- * were joined already.
- */
+/* Starts joining the covered rows of each side with partitions of the other side's delta rows. */
 extern void hg_join_covered_meet_partitions(HgJoinState *state);
+
+/*
+ * Starts joining covered rows with covered rows, when all partitions are joined.  Returns false if
+ * there is nothing to join: no rows are covered, or that was done already.
+ */
 extern bool hg_join_covered_meet_covered(HgJoinState *state);
 
 /* Joins covered rows with all rows again, because nothing is on disk any more. */
 extern void hg_join_covered_meet_all(HgJoinState *state);
 
 /*
- * Returns the number of leading bit positions of a side, those of its covered rows, that stay in
- * memory from one partition to the next; 0 unless delta rows are on disk.
+ * Returns the number of ordinals of a side's covered rows (hg_covered.h) if delta rows are on disk,
+ * otherwise 0.  The bits at these ordinals, which say what rows have matched, must be kept from one
+ * partition to the next.
  */
 extern uint64 hg_join_lasting_ordinals(const HgJoinState *state, HgSide side);
 
@@ -108,13 +123,13 @@ extern void hg_join_uncover(HgJoinState *state, HgSide side);
 /* Returns true if a side's covered rows are joined with the rows in memory, once with each. */
 extern bool hg_join_joins_covered(const HgJoinState *state, HgSide side);
 
-/* Returns true if the join of the rows in memory settles which covered rows have no match. */
+/* Returns true if joining the rows in memory shows which covered rows of a side lack a match. */
 extern bool hg_join_ends_covered(const HgJoinState *state, HgSide side);
 
 /*
- * Returns true if a semi or anti join may get more matches of an outer row that do not follow the
- * first one, or get them in another process.  inner_delta is the number of inner delta rows of all
- * processes.
+ * Returns true if a semi or anti join must remember which outer rows have matched, because matches
+ * of an outer row may not come one after the other, or may come in several processes.  inner_delta
+ * is the number of inner delta rows of all processes.
  */
 extern bool hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta);
 

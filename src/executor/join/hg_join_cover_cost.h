@@ -26,7 +26,10 @@ typedef struct HgCoverShape
 	bool has_replica[2]; /* by HgSide: a device has a replica of the graph */
 	bool decided[2];	 /* by HgSide: it is decided whether the side is covered */
 
-	/* Inner keys can be vertices, so outer rows can be streamed past any number of inner rows. */
+	/*
+	 * Inner keys are dense integers, which can be a HashGraph's vertices without being hashed.
+	 * Outer rows can then be streamed past any number of inner rows in memory.
+	 */
 	bool dense;
 
 	bool answered;	   /* the parent needs only a row count, or groups that a device can compute */
@@ -56,11 +59,15 @@ extern double hg_join_processes(int workers);
 extern bool hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2]);
 
 /*
- * For a multi-way join of njoins joins, whose tables have edges in all: hg_cover_star_ns() returns
- * the nanoseconds that a device takes; hg_cover_asks_star() returns true if asking it is worth it
- * when the fact relation has fact_rows rows.
+ * Returns the nanoseconds that a device takes for a multi-way join of njoins joins.  edges is the
+ * number of rows of all its tables together.
  */
 extern double hg_cover_star_ns(int njoins, double edges);
+
+/*
+ * Returns true if a device should do such a join, whose fact relation has fact_rows rows: it is
+ * estimated to be faster, or hg_force is set.
+ */
 extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);
 
 /* Returns the nanoseconds that a join takes if the sides in cover[] are covered. */

@@ -83,7 +83,7 @@ hg_join_emit(HgJoinEmission *emission, const HgRowKind *kind, HgJoinPhase then)
  */
 extern HgJoinPhase hg_join_emit_joined(HgJoinState *state);
 
-/* As hg_join_emit_joined(), for the outer rows of the stream; without groups. */
+/* Does what hg_join_emit_joined() does, for the outer rows of the stream and without groups. */
 extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
 
 /*

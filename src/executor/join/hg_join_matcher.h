@@ -21,11 +21,14 @@ typedef struct HgJoinMatching
 	HgMatcher *matcher;	   /* NULL: there is none */
 	MemoryContext context; /* holds the matcher alone */
 	HgCharge fetched;	   /* matches from a device that are kept in memory */
-	uint64 reckoned;	   /* bytes for the job that the rows' key columns are charged for */
-	HgCharge job;		   /* what the job takes beyond reckoned */
+	uint64 reckoned;	   /* bytes of the job that are charged with the rows' key columns */
+	HgCharge job;		   /* charge for the bytes that the job takes beyond reckoned */
 } HgJoinMatching;
 
-/* Initializes without a matcher.  Matchers live in a child of the node's memory context. */
+/*
+ * Initializes *matching without a matcher.  Its context becomes a child of memory->context, and its
+ * charges go to memory->budget.
+ */
 extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory);
 
 /*
@@ -36,12 +39,16 @@ extern void hg_join_matching_init(HgJoinMatching *matching, HgJoinMemory *memory
 extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
 
 /*
- * Returns true if nothing reads the rows of a side in matches.  A sum of outer columns, for
- * example, needs to know how often each row matches, but not with which inner row.
+ * Returns true if the join does not need to know which rows of a side are in its matches: it needs
+ * no column of them, evaluates no qual, and does not track which of them have matched.  A sum of
+ * outer columns, for example, needs only the number of matches of each outer row.
  */
 extern bool hg_join_is_unread(const HgJoinState *state, HgSide side);
 
-/* Charges what the matcher's job has taken so far; matching can take more. */
+/*
+ * Sets the charge for the matcher's job to what the job has taken so far.  Call it again while
+ * matches are read, because that can take more memory.  There must be a matcher.
+ */
 extern void hg_join_charge_job(HgJoinMatching *matching);
 
 /* Ends the matcher, if there is one: adds its statistics to the record and frees it. */

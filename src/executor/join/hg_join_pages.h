@@ -58,9 +58,9 @@ extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, 
 extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared);
 
 /*
- * As hg_join_ask_pages(), together with the other participants.  This process has attached to
- * their barrier in *phase, which becomes the phase of what follows (hg_join_parallel.c).  If it
- * returns true, this process has the rows of all, or none.
+ * Does the same together with the other participants.  This process has attached to their barrier
+ * in *phase; *phase becomes the phase in which the join goes on (hg_join_parallel.c).  If the
+ * result is true, this process has been given the rows of all participants, or none.
  */
 extern bool hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows);
 

@@ -24,7 +24,9 @@ typedef struct HgUploadColumns
 	MemoryContext context;
 } HgUploadColumns;
 
-/* Initializes sent and set, which must stay in place, without columns, for an input. */
+/*
+ * Initializes *upload and *set for an input, without columns.  Both must stay at their addresses.
+ */
 extern void hg_join_init_upload_columns(const HgInput *input, HgUploadColumns *upload,
 										HgColumnSet *set);
 

@@ -17,10 +17,10 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 /* What earlier rescans have shown. */
 typedef struct HgJoinRescan
 {
-	bool inner;			 /* the last rescan cached the inner input, for other outer rows */
-	bool outer_whole;	 /* all outer rows will be joined again, with other inner rows */
-	bool outer_large;	 /* they do not fit into half of the limit */
-	bool examined;		 /* outer_volatile is known */
+	bool inner;		  /* the last rescan cached the inner input, for other outer rows */
+	bool outer_whole; /* all outer rows will be joined again, with other inner rows */
+	bool outer_large; /* they do not fit into half of the memory limit; outer_whole stays false */
+	bool examined;	  /* outer_volatile is known */
 	bool outer_volatile; /* the outer child calls volatile functions */
 } HgJoinRescan;
 
@@ -31,9 +31,9 @@ typedef struct HgJoinRescan
 extern bool hg_join_may_cache_outer(HgJoinState *state);
 
 /*
- * If one side is cached and the other one has few rows, selects the cached rows that the keys of
- * the few let through.  Both sides must be in memory.  Returns false if no row is left, so that
- * there is no match.
+ * If one side is cached and the other one has few rows, selects the cached rows that pass a filter
+ * of the other side's keys.  Both sides must be in memory.  Returns false if no row is selected, so
+ * that there is no match.
  */
 extern bool hg_join_select_cached(HgJoinState *state);
 

@@ -75,8 +75,8 @@ hg_join_streams(const HgJoinRules *rules, const HgJoinMatched matched[2])
 }
 
 /*
- * Returns true if the join returns no row when a side has no rows that are returned or can match,
- * so that the other side need not be read.
+ * Returns true if the join returns no row when one side is empty, because the other side's rows are
+ * returned only with a match.  The other side then need not be read.
  */
 static inline bool
 hg_join_is_empty_without(const HgJoinRules *rules, HgSide side)

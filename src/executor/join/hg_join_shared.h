@@ -78,12 +78,30 @@ typedef struct HgJoinParticipants
  */
 extern void hg_join_leave(HgJoinParticipants *participants, bool finished);
 
-/* The parallel-query callbacks of the join node, as in CustomExecMethods. */
+/*
+ * The callbacks of CustomExecMethods for parallel queries.
+ *
+ * EstimateDSMCustomScan: returns the bytes of HgJoinShared for the leader and its workers.
+ */
 extern Size hg_join_estimate_dsm(CustomScanState *node, ParallelContext *pcxt);
+
+/* InitializeDSMCustomScan: initializes HgJoinShared at coordinate, in the leader. */
 extern void hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate);
+
+/*
+ * ReInitializeDSMCustomScan: adds up what the workers of the last execution did, frees the shared
+ * memory that it used, and initializes *coordinate again, in the leader.
+ */
 extern void hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt,
 									 void *coordinate);
+
+/* InitializeWorkerCustomScan: attaches a worker to HgJoinShared at coordinate. */
 extern void hg_join_initialize_worker(CustomScanState *node, shm_toc *toc, void *coordinate);
+
+/*
+ * ShutdownCustomScan: releases what this process uses in shared memory.  A worker also stores there
+ * what it did.
+ */
 extern void hg_join_shutdown(CustomScanState *node);
 
 /* Releases the shared memory, if it still exists, when the node ends. */

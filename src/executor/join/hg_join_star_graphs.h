@@ -72,22 +72,22 @@ extern bool hg_join_tree_init(HgJoinTree *tree, HgJoinState *top);
 
 typedef struct HgStarTable
 {
-	HgSide side;					  /* side of the job whose rows it has, or that looks it up */
-	uint32 lookup;					  /* 0: it is that side; n: it is found by lookup n - 1 */
-	int from;						  /* table that looks it up; -1: it is the fact relation */
-	int column;						  /* its column in the edge to that table */
-	HgPinnedGraph *own;				  /* graph of that table for the lookup */
-	HgPinnedGraph *graph;			  /* its own graph, in which it is looked up */
-	HgReplicaUse use;				  /* the device's replica of graph */
+	HgSide side;		  /* side of the job that it is, or whose rows look it up */
+	uint32 lookup;		  /* 0: it is that side; n: lookup n - 1 of that side finds its rows */
+	int from;			  /* table whose rows look it up; -1: it is the fact relation */
+	int column;			  /* its column in the edge to table from */
+	HgPinnedGraph *own;	  /* graph of table from, by that table's column in the edge */
+	HgPinnedGraph *graph; /* graph of this table by column, in which its rows are found */
+	HgReplicaUse use;	  /* the device's replica of graph */
 	const HgPartitioning *partitions; /* partitions of graph; NULL: a device has all of it */
-	uint32 stride;					  /* stride of its rows' numbers */
+	uint32 stride;					  /* of its rows' ordinals (engine/hg_replica.h) */
 } HgStarTable;
 
 /* The graphs of a multi-way join. */
 typedef struct HgStarGraphs
 {
-	int fact;
-	int usual;	   /* edge whose ends, the fact relation and another table, are the sides */
+	int fact;	   /* table of the tree that is the fact relation */
+	int usual;	   /* edge whose ends are the sides, unless partitions make another one better */
 	bool complete; /* the edge is a left join's: every fact row must have a match there */
 	HgStarTable tables[HG_TREE_TABLES]; /* by table of the tree */
 	int order[HG_TREE_TABLES];			/* all tables, each after the one that looks it up */
@@ -110,13 +110,18 @@ extern bool hg_star_has_sides(const HgJoinTree *tree, int fact);
 extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
 
 /*
- * Finds the graphs of a tree, in CurrentMemoryContext.  All tables have covered rows, and graphs
- * has the fact relation, the edge and the computed columns.  Returns false if neither one device
- * has all replicas nor several have partitions of a side.
+ * Finds the graphs of all tables of a tree, and their replicas, in CurrentMemoryContext.  The
+ * caller has covered rows of all tables, and has set fact, usual, complete, computed and ncomputed
+ * of graphs.  Returns true if one device has all replicas, or if several devices have the
+ * partitions of a side and each of them has all other replicas.  Otherwise requests replicas that
+ * it finds missing, and returns false.
  */
 extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
 
-/* Returns the entry by which a device reads a table's columns and looks others up. */
+/*
+ * Returns the entry by which a device reads a table's columns and looks other tables up from its
+ * rows: the table's own, or second_lookup if it is the inner side and fact rows look it up again.
+ */
 extern HgStarTable *hg_star_table(HgStarGraphs *graphs, int table);
 
 /*
@@ -145,12 +150,15 @@ extern void hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs,
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 /*
- * hg_star_add_filters() adds filters for the pending predicates of all tables, restricts the
- * graphs' devices to those that can apply them, and sets the tables' strides.
- * hg_star_apply_others() applies the predicates of tables without a filter, once a device is known
- * to have everything else.
+ * Adds filters for the pending predicates of all tables, restricts the graphs' devices to those
+ * that can apply them, and sets the strides of tables with a filter.
  */
 extern void hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
+
+/*
+ * Applies, in this process, the pending predicates of tables without a filter.  Call it when a
+ * device is known to have everything else.
+ */
 extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 /*

@@ -43,7 +43,7 @@ extern bool hg_join_may_upload(const HgJoinState *state, int processes, HgJobCol
 extern void hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
 								 const HgJobColumns *columns);
 
-/* Ends the upload and frees the upload.  What was sent was used by a matcher, or is discarded. */
+/* Frees the upload.  Keys that it has sent and that no matcher has taken over are discarded. */
 extern void hg_join_end_upload(HgJoinState *state);
 
 #endif /* HG_JOIN_UPLOAD_H */
