@@ -15,6 +15,7 @@
 #include "planner/hg_plan_reasons.h"
 #include "planner/hg_planner.h"
 #include "planner/hg_scan_path.h"
+#include "planner/hg_subplan_path.h"
 
 void
 hg_planner_init(bool preloading)
@@ -25,6 +26,7 @@ hg_planner_init(bool preloading)
 	hg_scan_path_init();
 	hg_join_path_acquire();
 	hg_aggregate_path_init();
+	hg_subplan_path_init();
 	hg_plan_reasons_init();
 	hg_plan_cached_init();
 }
