@@ -103,8 +103,8 @@
 #define HG_GROUP_KEY_NS 3.5		   /* hash, find and compare a group column; est */
 #define HG_AGGREGATE_NS 1.75	   /* an aggregate; est */
 #define HG_MEMOIZE_NS 1000.0	   /* look parameters up in core's Memoize, and store a row; est */
-#define HG_MEMOIZED_RUN_NS 50000.0 /* least of a run whose result is stored, so that it pays; est  \
-									*/
+#define HG_MEMOIZED_RUN_NS 50000.0 /* least of a run whose result is stored; est */
+#define HG_SORT_BY_HASH_NS 4.0	   /* sort a row for later lookups, the share of one of them; est */
 
 /* Parts of core's prices. */
 #define HG_PREFETCH_SAVED 0.15		/* of seq_page_cost; hand: 2 of 3 to 4 us */

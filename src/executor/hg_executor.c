@@ -12,10 +12,12 @@
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/hg_executor.h"
 #include "executor/join/hg_join.h"
+#include "executor/lookup/hg_scan_lookup.h"
 
 void
 hg_executor_init(void)
 {
 	hg_join_init();
 	hg_aggregate_init();
+	hg_scan_lookup_init();
 }

@@ -165,7 +165,7 @@ hg_nulling_unify(List *target, List *tlist, List **quals, List **exprs, List **s
 /* A clause with what determines its order of evaluation. */
 typedef struct HgRankedClause
 {
-	Node *clause;
+	RestrictInfo *rinfo;
 	Index security_level;
 	Cost cost;
 	int position;
@@ -184,13 +184,8 @@ hg_compare_ranked(const ListCell *a, const ListCell *b)
 	return left->position - right->position;
 }
 
-/*
- * Returns the bare clauses of RestrictInfos in the order of evaluation: by security level, so that
- * no leaky function sees a row that a security barrier hides, then by cost. A cheap leakproof
- * clause may go before all levels.
- */
-static List *
-hg_ordered_clauses(PlannerInfo *root, List *rinfos)
+List *
+hg_order_clauses(PlannerInfo *root, List *rinfos)
 {
 	List *ranked = NIL;
 	List *result = NIL;
@@ -203,7 +198,7 @@ hg_ordered_clauses(PlannerInfo *root, List *rinfos)
 		QualCost cost;
 
 		cost_qual_eval_node(&cost, (Node *) rinfo, root);
-		clause->clause = (Node *) rinfo->clause;
+		clause->rinfo = rinfo;
 		clause->cost = cost.per_tuple;
 		clause->security_level = rinfo->security_level;
 		if (rinfo->leakproof && cost.per_tuple <= 10 * cpu_operator_cost)
@@ -213,7 +208,7 @@ hg_ordered_clauses(PlannerInfo *root, List *rinfos)
 	}
 	list_sort(ranked, hg_compare_ranked);
 	foreach (lc, ranked)
-		result = lappend(result, ((HgRankedClause *) lfirst(lc))->clause);
+		result = lappend(result, ((HgRankedClause *) lfirst(lc))->rinfo);
 	return result;
 }
 
@@ -256,8 +251,8 @@ hg_split_clauses(PlannerInfo *root, HgJoinPath *path, List **join_qual, List **q
 		else
 			join_rinfos = lappend(join_rinfos, rinfo);
 	}
-	*join_qual = hg_ordered_clauses(root, join_rinfos);
-	*qual = hg_ordered_clauses(root, other_rinfos);
+	*join_qual = get_actual_clauses(hg_order_clauses(root, join_rinfos));
+	*qual = get_actual_clauses(hg_order_clauses(root, other_rinfos));
 }
 
 /*

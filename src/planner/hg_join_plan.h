@@ -74,6 +74,13 @@ hg_path_join(const Path *path)
  */
 extern bool hg_join_path_filters(const HgJoinPath *path);
 
+/*
+ * Returns RestrictInfos in the order of evaluation: by security level, so that no leaky function
+ * sees a row that a security barrier hides, then by cost. A cheap leakproof clause may go before
+ * all levels.
+ */
+extern List *hg_order_clauses(PlannerInfo *root, List *rinfos);
+
 /* Concatenates the target lists of plans, as the custom_scan_tlist of a node above them. */
 extern List *hg_plan_scan_tlist(List *custom_plans);
 

@@ -14,6 +14,7 @@
 #include "planner/hg_plan_cached.h"
 #include "planner/hg_plan_reasons.h"
 #include "planner/hg_planner.h"
+#include "planner/hg_scan_lookup_path.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_subplan_path.h"
 
@@ -24,6 +25,7 @@ hg_planner_init(bool preloading)
 	if (!preloading)
 		return;
 	hg_scan_path_init();
+	hg_scan_lookup_path_init();
 	hg_join_path_acquire();
 	hg_aggregate_path_init();
 	hg_subplan_path_init();

@@ -40,15 +40,14 @@ typedef struct HgSubplanKey
 	bool hashable;	 /* all have one */
 } HgSubplanKey;
 
-/* Returns true if a parameter has the value of an expression of a query around this one. */
-static bool
-hg_param_is_outer(const PlannerInfo *root, const Param *param)
+bool
+hg_param_is_outer(const PlannerInfo *root, int param)
 {
 	const ListCell *lc;
 
 	for (root = root->parent_root; root != NULL; root = root->parent_root)
 		foreach (lc, root->plan_params)
-			if (((const PlannerParamItem *) lfirst(lc))->paramId == param->paramid)
+			if (((const PlannerParamItem *) lfirst(lc))->paramId == param)
 				return true;
 	return false;
 }
@@ -64,7 +63,7 @@ hg_find_params_walker(Node *node, HgSubplanKey *key)
 		const TypeCacheEntry *type;
 
 		if (param->paramkind != PARAM_EXEC || list_member(key->params, param) ||
-			!hg_param_is_outer(key->root, param))
+			!hg_param_is_outer(key->root, param->paramid))
 			return false;
 		type = lookup_type_cache(param->paramtype, TYPECACHE_EQ_OPR | TYPECACHE_HASH_PROC);
 		if (!OidIsValid(type->eq_opr) || !OidIsValid(type->hash_proc))
@@ -76,16 +75,28 @@ hg_find_params_walker(Node *node, HgSubplanKey *key)
 	return expression_tree_walker(node, hg_find_params_walker, key);
 }
 
-/* Returns true if a table is sampled, so that another run may find other rows. */
 static bool
-hg_query_has_sample(const Query *parse)
+hg_query_varies_walker(Node *node, void *context)
 {
 	const ListCell *lc;
 
-	foreach (lc, parse->rtable)
+	if (node == NULL)
+		return false;
+	if (!IsA(node, Query))
+		return expression_tree_walker(node, hg_query_varies_walker, context);
+	if (((const Query *) node)->rowMarks != NIL)
+		return true;
+	foreach (lc, ((const Query *) node)->rtable)
 		if (((const RangeTblEntry *) lfirst(lc))->tablesample != NULL)
 			return true;
-	return false;
+	return query_tree_walker((Query *) node, hg_query_varies_walker, context, 0);
+}
+
+bool
+hg_query_varies(const Query *query)
+{
+	return contain_volatile_functions((Node *) query) ||
+		   hg_query_varies_walker((Node *) query, NULL);
 }
 
 /*
@@ -100,8 +111,7 @@ hg_subquery_repeats(const PlannerInfo *root)
 
 	return root->parent_root != NULL && root->parent_root->simple_rel_array == NULL &&
 		   root->parent_root->plan_params != NIL && parse->commandType == CMD_SELECT &&
-		   parse->rowMarks == NIL && !parse->hasSubLinks && !hg_query_has_sample(parse) &&
-		   !contain_volatile_functions((Node *) parse);
+		   !parse->hasSubLinks && !hg_query_varies(parse);
 }
 
 /* Returns a path that keeps the rows of another by the key. */

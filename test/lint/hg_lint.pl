@@ -10,7 +10,7 @@
 #
 # The rooms of src/ form layers, and includes point down:
 #
-#   hashgraph.c > sql > planner > executor > executor/aggregate > executor/join
+#   hashgraph.c > sql > planner > executor > executor/{aggregate,lookup} > executor/join
 #     > loader > batch > resident > backend/matcher > backend/device > backend > {tables,engine/{cpu,wire}} > engine
 #
 # (engine/cpu, tables and engine/wire implement the interfaces in engine/ and do not know
@@ -39,6 +39,7 @@ my %layer = (
 	'planner'            => 2,
 	'executor'           => 3,
 	'executor/aggregate' => 4,
+	'executor/lookup'    => 4,
 	'executor/join'      => 5,
 	'loader'             => 6,
 	'batch'              => 7,
@@ -224,7 +225,7 @@ sub room
 	# the main program is above the server and the engine, which do not know each other
 	return 'cuda'      if $file eq 'cuda/server/hg_device_main.c';
 	return $1          if $file =~ m{^(cuda/(?:server|engine|tables|kernels|device))/[^/]+$};
-	return $1          if $file =~ m{^src/(engine/(?:cpu|wire)|executor/(?:aggregate|join)|backend/(?:matcher|device))/};
+	return $1          if $file =~ m{^src/(engine/(?:cpu|wire)|executor/(?:aggregate|join|lookup)|backend/(?:matcher|device))/};
 	return $1          if $file =~ m{^src/(sql|planner|executor|loader|batch|resident|backend|tables|engine)/};
 	return undef;
 }

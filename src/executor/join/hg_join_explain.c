@@ -21,8 +21,7 @@
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
 
-/* Shows a list of clauses as core shows a qual. */
-static void
+void
 hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *ancestors,
 				ExplainState *es)
 {

@@ -17,6 +17,10 @@
 /* The ExplainCustomScan callback of the join node. */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
+/* Shows a list of clauses as core shows a qual. */
+extern void hg_explain_qual(CustomScanState *node, List *clauses, const char *label,
+							List *ancestors, ExplainState *es);
+
 /* Labels of the block counts of a scan. */
 typedef struct HgBlockLabels
 {

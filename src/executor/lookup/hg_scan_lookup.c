@@ -1,0 +1,370 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_scan_lookup.c
+ *	  The lookup node: Custom Scan (HashGraphLookup).
+ *
+ * The node stands above the scan of a relation in a subquery that is executed for each row of a
+ * query around it.  Some clauses of the scan compare an expression over the relation with values
+ * of that row: these hash clauses, and all that are evaluated after them, belong to the node.
+ *
+ * The first execution reads the scan and evaluates the clauses row by row, so that a subquery that
+ * is executed once costs no more than without the node.  A later one reads the scan once more,
+ * sorts its rows by the hash of the key (hg_lookup_rows.c), and looks up those with the hash of
+ * its own values.  Rows of a hash stay in the order of the scan.  All clauses are still evaluated
+ * in their order, so that a hash is never trusted.
+ *
+ * ERRORS.  An execution that stops early, as EXISTS does, evaluates no expression for the rows
+ * that follow.  The scan is therefore read on its own account only if an execution has read it to
+ * its end before, so that it is known to raise no error, or if the planner knows that it raises
+ * none and executions have read as many rows as the scan is expected to have.
+ *
+ * If a parameter of the scan itself changes, the rows are forgotten, and all begins anew.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include "executor/executor.h"
+#include "miscadmin.h"
+#include "nodes/execnodes.h"
+#include "port/pg_bitutils.h"
+#include "utils/memutils.h"
+
+#include "backend/hg_library.h"
+#include "executor/join/hg_join_explain.h"
+#include "executor/join/hg_join_rows.h"
+#include "executor/lookup/hg_lookup_rows.h"
+#include "executor/lookup/hg_scan_lookup.h"
+
+typedef struct HgScanLookupState
+{
+	CustomScanState css; /* must be first */
+	List *keys;			 /* ExprStates */
+	List *values;		 /* ExprStates */
+	FmgrInfo *key_hashes;
+	FmgrInfo *value_hashes;
+	List *collations;
+	bool reads_on; /* HG_SCAN_LOOKUP_READS_ON */
+
+	/* the scan, since one of its parameters changed */
+	bool read;			/* it has been executed */
+	bool read_to_end;	/* an execution of it has returned all rows */
+	uint64 nread;		/* rows that executions of it have returned */
+	uint64 nrows;		/* its rows, if they are sorted */
+	bool sorted;		/* rows has them, but those with a NULL key */
+	bool does_not_sort; /* the index of rows exceeds memory: never try again */
+	HgLookupRows rows;
+
+	/* the current execution */
+	bool started;
+	bool ended;
+
+	/* for EXPLAIN */
+	uint64 lookups;
+	uint64 hashed_rows;
+	uint64 memory_bytes;
+	uint64 disk_bytes;
+} HgScanLookupState;
+
+static Node *hg_scan_lookup_create_state(CustomScan *cscan);
+
+const CustomScanMethods hg_scan_lookup_methods = {
+	.CustomName = "HashGraphLookup",
+	.CreateCustomScanState = hg_scan_lookup_create_state,
+};
+
+/* Returns the call information of hash functions. */
+static FmgrInfo *
+hg_scan_lookup_functions(List *oids)
+{
+	FmgrInfo *functions = palloc(list_length(oids) * sizeof(FmgrInfo));
+	ListCell *lc;
+
+	foreach (lc, oids)
+		fmgr_info(lfirst_oid(lc), &functions[foreach_current_index(lc)]);
+	return functions;
+}
+
+static void
+hg_scan_lookup_begin(CustomScanState *node, EState *estate, int eflags)
+{
+	HgScanLookupState *state = (HgScanLookupState *) node;
+	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
+	List *private = cscan->custom_private;
+	PlanState *child;
+
+	Assert(list_length(private) == HG_SCAN_LOOKUP_PRIVATE_COUNT);
+	/* the scan is read forward, and from its start after a rescan */
+	child = ExecInitNode(linitial(cscan->custom_plans), estate,
+						 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
+	node->custom_ps = list_make1(child);
+	state->keys =
+		ExecInitExprList(list_nth(cscan->custom_exprs, HG_SCAN_LOOKUP_KEYS), &node->ss.ps);
+	state->values =
+		ExecInitExprList(list_nth(cscan->custom_exprs, HG_SCAN_LOOKUP_VALUES), &node->ss.ps);
+	state->key_hashes = hg_scan_lookup_functions(list_nth(private, HG_SCAN_LOOKUP_KEY_HASHES));
+	state->value_hashes = hg_scan_lookup_functions(list_nth(private, HG_SCAN_LOOKUP_VALUE_HASHES));
+	state->collations = list_nth(private, HG_SCAN_LOOKUP_COLLATIONS);
+	state->reads_on = intVal(list_nth(private, HG_SCAN_LOOKUP_READS_ON)) != 0;
+	hg_lookup_rows_init(&state->rows, estate, ExecGetResultType(child));
+}
+
+/* ---------------------------------------------------------------------
+ * Sorting the rows by hash
+ * ---------------------------------------------------------------------
+ */
+
+/* Computes the hash of expressions; returns false if one of them is NULL. */
+static bool
+hg_scan_lookup_hash(const HgScanLookupState *state, List *exprs, FmgrInfo *functions, uint32 *hash)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	MemoryContext old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+	bool is_null = false;
+	ListCell *lc;
+
+	*hash = 0;
+	foreach (lc, exprs)
+	{
+		int i = foreach_current_index(lc);
+		Datum value = ExecEvalExpr((ExprState *) lfirst(lc), econtext, &is_null);
+
+		if (is_null)
+			break;
+		*hash = pg_rotate_left32(*hash, 1) ^
+				DatumGetUInt32(
+					FunctionCall1Coll(&functions[i], list_nth_oid(state->collations, i), value));
+	}
+	MemoryContextSwitchTo(old);
+	return !is_null;
+}
+
+/* Loads a row into the scan slot, without the columns ahead of the scan's. */
+static TupleTableSlot *
+hg_scan_lookup_load(HgScanLookupState *state, TupleTableSlot *row, int ahead)
+{
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
+	int natts = slot->tts_tupleDescriptor->natts;
+
+	slot_getallattrs(row);
+	ExecClearTuple(slot);
+	memcpy(slot->tts_values, row->tts_values + ahead, natts * sizeof(Datum));
+	memcpy(slot->tts_isnull, row->tts_isnull + ahead, natts * sizeof(bool));
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* Starts to read the scan from its beginning. */
+static void
+hg_scan_lookup_restart(HgScanLookupState *state)
+{
+	PlanState *child = linitial(state->css.custom_ps);
+
+	/* a child with changed parameters rescans itself */
+	if (state->read && child->chgParam == NULL)
+		ExecReScan(child);
+	state->read = true;
+}
+
+/* Reads the scan and sorts its rows. */
+static void
+hg_scan_lookup_sort(HgScanLookupState *state)
+{
+	PlanState *child = linitial(state->css.custom_ps);
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+	HgLookupRows *rows = &state->rows;
+
+	hg_scan_lookup_restart(state);
+	hg_lookup_rows_start(rows);
+	for (state->nrows = 0;; state->nrows++)
+	{
+		TupleTableSlot *row = ExecProcNode(child);
+		uint32 hash;
+
+		CHECK_FOR_INTERRUPTS();
+		if (TupIsNull(row))
+			break;
+		ResetExprContext(econtext);
+		econtext->ecxt_scantuple = hg_scan_lookup_load(state, row, 0);
+		if (hg_scan_lookup_hash(state, state->keys, state->key_hashes, &hash))
+			hg_lookup_rows_add(rows, hash, econtext->ecxt_scantuple);
+	}
+	ExecClearTuple(state->css.ss.ss_ScanTupleSlot);
+	state->sorted = hg_lookup_rows_finish(rows);
+	state->does_not_sort = !state->sorted;
+	state->hashed_rows = rows->nrows;
+	state->memory_bytes = Max(state->memory_bytes, hg_lookup_rows_memory(rows));
+	if (rows->file != NULL)
+		state->disk_bytes = Max(state->disk_bytes, rows->bytes);
+}
+
+/* ---------------------------------------------------------------------
+ * Returning rows
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns true if the rows are to be sorted before the execution that starts. */
+static bool
+hg_scan_lookup_may_sort(const HgScanLookupState *state)
+{
+	const PlanState *child = linitial(state->css.custom_ps);
+
+	return !state->sorted && !state->does_not_sort && child->chgParam == NULL &&
+		   (state->read_to_end ||
+			(state->reads_on && state->read && state->nread >= child->plan->plan_rows));
+}
+
+/* Starts an execution. */
+static void
+hg_scan_lookup_start(HgScanLookupState *state)
+{
+	uint32 hash;
+
+	state->started = true;
+	if (hg_scan_lookup_may_sort(state))
+		hg_scan_lookup_sort(state);
+	if (!state->sorted)
+	{
+		hg_scan_lookup_restart(state);
+		return;
+	}
+	state->lookups++;
+	/* without a row, no clause would be evaluated */
+	state->ended =
+		state->nrows == 0 || !hg_scan_lookup_hash(state, state->values, state->value_hashes, &hash);
+	if (!state->ended)
+		hg_lookup_rows_seek(&state->rows, hash);
+}
+
+/* Loads the next row that the clauses are to be evaluated for; NULL at the end. */
+static TupleTableSlot *
+hg_scan_lookup_next(HgScanLookupState *state)
+{
+	TupleTableSlot *row;
+
+	if (state->sorted)
+	{
+		row = hg_lookup_rows_next(&state->rows);
+		return row != NULL ? hg_scan_lookup_load(state, row, HG_LOOKUP_COLUMNS) : NULL;
+	}
+	row = ExecProcNode(linitial(state->css.custom_ps));
+	if (TupIsNull(row))
+	{
+		state->read_to_end = true;
+		return NULL;
+	}
+	state->nread++;
+	return hg_scan_lookup_load(state, row, 0);
+}
+
+static TupleTableSlot *
+hg_scan_lookup_exec(CustomScanState *node)
+{
+	HgScanLookupState *state = (HgScanLookupState *) node;
+	ScanState *ss = &node->ss;
+
+	ResetExprContext(ss->ps.ps_ExprContext);
+	if (!state->started)
+		hg_scan_lookup_start(state);
+	while (!state->ended)
+	{
+		TupleTableSlot *slot = hg_scan_lookup_next(state);
+
+		CHECK_FOR_INTERRUPTS();
+		if (slot == NULL)
+		{
+			state->ended = true;
+			break;
+		}
+		slot = hg_join_return_slot(ss, slot);
+		if (slot != NULL)
+			return slot;
+		ResetExprContext(ss->ps.ps_ExprContext);
+	}
+	ExecClearTuple(ss->ss_ScanTupleSlot);
+	return NULL;
+}
+
+/* ---------------------------------------------------------------------
+ * Again, the end, and EXPLAIN
+ * ---------------------------------------------------------------------
+ */
+
+static void
+hg_scan_lookup_rescan(CustomScanState *node)
+{
+	HgScanLookupState *state = (HgScanLookupState *) node;
+	PlanState *child = linitial(node->custom_ps);
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	/* core does this for outer and inner plans, but not for custom ones */
+	if (node->ss.ps.chgParam != NULL)
+		UpdateChangedParamSet(child, node->ss.ps.chgParam);
+	if (child->chgParam != NULL)
+	{
+		hg_lookup_rows_reset(&state->rows);
+		state->sorted = state->read_to_end = false;
+		state->nread = 0;
+	}
+	state->started = state->ended = false;
+}
+
+static void
+hg_scan_lookup_end(CustomScanState *node)
+{
+	HgScanLookupState *state = (HgScanLookupState *) node;
+
+	ExecClearTuple(node->ss.ss_ScanTupleSlot);
+	hg_lookup_rows_reset(&state->rows);
+	MemoryContextDelete(state->rows.context);
+	ExecEndNode(linitial(node->custom_ps));
+}
+
+static void
+hg_scan_lookup_explain(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const HgScanLookupState *state = (const HgScanLookupState *) node;
+	const CustomScan *cscan = (const CustomScan *) node->ss.ps.plan;
+	List *clauses = NIL;
+	ListCell *lc;
+
+	foreach (lc, list_nth(cscan->custom_private, HG_SCAN_LOOKUP_CLAUSES))
+		clauses = lappend(clauses, list_nth(cscan->scan.plan.qual, lfirst_int(lc)));
+	hg_explain_qual(node, clauses, "Hash Cond", ancestors, es);
+	if (!es->analyze)
+		return;
+	ExplainPropertyUInteger("Lookups", NULL, state->lookups, es);
+	if (state->lookups == 0)
+		return;
+	ExplainPropertyUInteger("Hashed Rows", NULL, state->hashed_rows, es);
+	hg_explain_bytes("Memory Usage", state->memory_bytes, es);
+	if (state->disk_bytes > 0)
+		hg_explain_bytes("Disk Usage", state->disk_bytes, es);
+}
+
+static const CustomExecMethods hg_scan_lookup_exec_methods = {
+	.CustomName = "HashGraphLookup",
+	.BeginCustomScan = hg_scan_lookup_begin,
+	.ExecCustomScan = hg_scan_lookup_exec,
+	.EndCustomScan = hg_scan_lookup_end,
+	.ReScanCustomScan = hg_scan_lookup_rescan,
+	.ExplainCustomScan = hg_scan_lookup_explain,
+};
+
+static Node *
+hg_scan_lookup_create_state(CustomScan *cscan)
+{
+	HgScanLookupState *state =
+		(HgScanLookupState *) newNode(sizeof(HgScanLookupState), T_CustomScanState);
+
+	hg_library_require_plan(cscan->custom_private);
+	state->css.methods = &hg_scan_lookup_exec_methods;
+	return (Node *) state;
+}
+
+void
+hg_scan_lookup_init(void)
+{
+	RegisterCustomScanMethods(&hg_scan_lookup_methods);
+}
