@@ -11,9 +11,22 @@
  *
  *-------------------------------------------------------------------------
  */
-#include <stdlib.h>
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE /* memfd_create */
+#endif
 
 #include "hg_device_process.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 /* ---------------------------------------------------------------------
  * The device process's own memory, for the engines' hosts
@@ -38,21 +51,6 @@ hg_process_free(void *arg, void *ptr, size_t bytes)
 	(void) bytes;
 	free(ptr);
 }
-
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* memfd_create */
-#endif
-
-#include <dirent.h>
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #define DEFAULT_STAGING_BYTES (UINT64_C(64) << 20)
 
