@@ -691,6 +691,16 @@ cuda_close(HgJob *handle)
  * The engine
  * ------------------------------------------------------------------------ */
 
+static const HgJoinCalls cuda_join = HG_JOIN_CALLS(cuda);
+static const HgColumnCalls cuda_columns = HG_COLUMN_CALLS(cuda);
+static const HgPageCalls cuda_pages = {.append_pages = cuda_append_pages};
+static const HgBroughtCalls cuda_brought = HG_BROUGHT_CALLS(cuda);
+static const HgStoreCalls cuda_store = HG_STORE_CALLS(cuda);
+static const HgMaskCalls cuda_masks = {.mask = cuda_mask};
+static const HgExchangeCalls cuda_exchange = HG_EXCHANGE_CALLS(cuda);
+static const HgWindowCalls cuda_windows = HG_WINDOW_CALLS(cuda);
+static const HgMeasureCalls cuda_measure = {.measure_table = cuda_measure_table};
+
 HgStatus
 hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgError *error)
 {
@@ -711,39 +721,17 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 	}
 
 	self->engine.name = "cuda";
-	self->engine.filters = true;
+	self->engine.can = HG_CAN_NUMBER | HG_CAN_FILTER;
 	self->engine.open = cuda_open;
-	self->engine.append = cuda_append;
-	self->engine.append_rows = cuda_append_rows;
-	self->engine.append_column = cuda_append_column;
-	self->engine.append_pages = cuda_append_pages;
-	self->engine.bring_pages = cuda_bring_pages;
-	self->engine.take_pages = cuda_take_pages;
-	self->engine.drop_pages = cuda_drop_pages;
-	self->engine.build = cuda_build;
-	self->engine.match = cuda_match;
-	self->engine.next = cuda_next;
-	self->engine.count = cuda_count;
-	self->engine.reduce = cuda_reduce;
-	self->engine.next_groups = cuda_next_groups;
-	self->engine.describe = cuda_describe;
-	self->engine.export_graph = cuda_export_graph;
-	self->engine.stats = cuda_stats;
-	self->engine.close = cuda_close;
-	self->engine.measure_table = cuda_measure_table;
-	self->engine.put_edges = cuda_put_edges;
-	self->engine.put_values = cuda_put_values;
-	self->engine.take_replica = cuda_take_replica;
-	self->engine.release = cuda_release;
-	self->engine.mask = cuda_mask;
-	self->engine.tally = cuda_tally;
-	self->engine.expect = cuda_expect;
-	self->engine.take_rows = cuda_take_rows;
-	self->engine.put_rows = cuda_put_rows;
-	self->engine.arrived = cuda_arrived;
-	self->engine.window = cuda_window;
-	self->engine.send_rows = cuda_send_rows;
-	self->engine.sent = cuda_sent;
+	self->engine.join = &cuda_join;
+	self->engine.columns = &cuda_columns;
+	self->engine.pages = &cuda_pages;
+	self->engine.brought = &cuda_brought;
+	self->engine.store = &cuda_store;
+	self->engine.masks = &cuda_masks;
+	self->engine.exchange = &cuda_exchange;
+	self->engine.windows = &cuda_windows;
+	self->engine.measure = &cuda_measure;
 	hg_cuda_tables_init(&self->tables, &self->device);
 	*engine = &self->engine;
 	return HG_OK;

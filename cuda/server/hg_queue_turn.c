@@ -35,7 +35,7 @@ hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone)
 		return;
 	pthread_mutex_unlock(&queue->lock);
 	for (HgQueueItem *item = gone; item != NULL; item = item->next)
-		engine->release(engine, item->replica);
+		engine->store->release(engine, item->replica);
 	pthread_mutex_lock(&queue->lock);
 	while (gone != NULL)
 	{

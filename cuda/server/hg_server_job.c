@@ -73,7 +73,7 @@ hg_server_job_close(HgServerJob *job)
 	*link = job->next;
 
 	if (job->job != NULL)
-		job->engine->close(job->job);
+		job->engine->join->close(job->job);
 	hg_server_queue_leave(session->queue, &job->entry, outcome_of(job));
 	hg_server_job_drop_export(job);
 	free(job);
@@ -83,7 +83,7 @@ void
 hg_server_job_stats(const HgServerJob *job, HgJobStats *stats)
 {
 	if (job->job != NULL)
-		job->engine->stats(job->job, stats);
+		job->engine->join->stats(job->job, stats);
 	else
 		*stats = job->last_stats;
 }
@@ -95,8 +95,8 @@ hg_server_job_yield(HgServerJob *job)
 
 	if (job->job == NULL || !hg_server_queue_must_evict(queue, &job->entry))
 		return;
-	job->engine->stats(job->job, &job->last_stats);
-	job->engine->close(job->job);
+	job->engine->join->stats(job->job, &job->last_stats);
+	job->engine->join->close(job->job);
 	job->job = NULL;
 	hg_server_job_drop_export(job);
 	hg_error_set(&job->failure, HG_EVICTED, "It was idle while others waited for the memory.",
@@ -162,7 +162,7 @@ open_shared(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 	if (status != HG_OK)
 	{
 		hg_server_participants_give_up(job->job, status, error);
-		job->engine->close(job->job);
+		job->engine->join->close(job->job);
 	}
 	return status;
 }
@@ -301,9 +301,9 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 
 	/* before the queue uses it */
 	status = check_spec(&job->spec, error);
-	if (status == HG_OK && job->spec.shards != 0 && session->config->engine->tally == NULL)
+	if (status == HG_OK && job->spec.shards != 0 && session->config->engine->exchange == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
-	if (status == HG_OK && !session->config->engine->filters &&
+	if (status == HG_OK && (session->config->engine->can & HG_CAN_FILTER) == 0 &&
 		(job->spec.filters[HG_OUTER] != NULL || job->spec.filters[HG_INNER] != NULL))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (status == HG_OK)

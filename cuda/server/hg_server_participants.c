@@ -265,7 +265,7 @@ shared_close(HgJob *job)
 		pthread_mutex_lock(&participants->lock);
 		participants->worker = participant;
 		if (participants->job != NULL)
-			participants->engine->close(participants->job);
+			participants->engine->join->close(participants->job);
 		pthread_mutex_unlock(&participants->lock);
 		pthread_cond_destroy(&participants->answered);
 		pthread_mutex_destroy(&participants->lock);
@@ -375,7 +375,7 @@ hg_server_participants_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (participants->engine->append_rows == NULL)
+	if ((participants->engine->can & HG_CAN_NUMBER) == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
 	else
 		status = participants->engine->open(participants->engine, &participants->host, spec,
@@ -440,8 +440,8 @@ shared_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, ui
 
 	if (status != HG_OK)
 		return status;
-	status = participant->participants->engine->append_rows(participant->participants->job, side,
-															keys, count, first_row, error);
+	status = participant->participants->engine->join->append_rows(
+		participant->participants->job, side, keys, count, first_row, error);
 	return end_turn(participant, status, error);
 }
 
@@ -454,7 +454,7 @@ shared_append_column(HgJob *job, HgSide side, uint32_t column, const void *value
 
 	if (status != HG_OK)
 		return status;
-	status = participant->participants->engine->append_column(
+	status = participant->participants->engine->columns->append_column(
 		participant->participants->job, side, column, values, nulls, count, first_row, error);
 	return end_turn(participant, status, error);
 }
@@ -467,10 +467,10 @@ bring_pages(Participant *participant, HgSide side, const void *pages, uint64_t c
 	const HgEngine *engine = participant->participants->engine;
 
 	*brought = NULL;
-	if (engine->bring_pages == NULL)
+	if (engine->brought == NULL)
 		return HG_OK;
-	return engine->bring_pages(participant->participants->job, participant->host, side, pages,
-							   count, brought, error);
+	return engine->brought->bring_pages(participant->participants->job, participant->host, side,
+										pages, count, brought, error);
 }
 
 /* Appends pages, with the lock. Their announced rows are replaced by the real number. */
@@ -483,12 +483,13 @@ take_pages(SharedJob *participants, HgSide side, const void *pages, uint64_t cou
 	HgJobStats after;
 	HgStatus status;
 
-	engine->stats(participants->job, &before);
+	engine->join->stats(participants->job, &before);
 	if (brought != NULL)
-		status = engine->take_pages(participants->job, brought, first_page, error);
+		status = engine->brought->take_pages(participants->job, brought, first_page, error);
 	else
-		status = engine->append_pages(participants->job, side, pages, count, first_page, error);
-	engine->stats(participants->job, &after);
+		status =
+			engine->pages->append_pages(participants->job, side, pages, count, first_page, error);
+	engine->join->stats(participants->job, &after);
 	participants->announced[side] -= count * hg_pages_most_rows(&participants->pages[side]) -
 									 (after.rows[side] - before.rows[side]);
 	return status;
@@ -508,7 +509,7 @@ shared_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count, 
 	if (status != HG_OK)
 	{
 		if (brought != NULL)
-			participants->engine->drop_pages(participants->job, brought);
+			participants->engine->brought->drop_pages(participants->job, brought);
 		return status;
 	}
 	if (failed == HG_OK)
@@ -530,7 +531,7 @@ shared_build(HgJob *job, HgError *error)
 	if (status != HG_OK)
 		return status;
 	if (!participants->built)
-		status = participants->engine->build(participants->job, error);
+		status = participants->engine->join->build(participants->job, error);
 	participants->built = participants->built || status == HG_OK;
 	return end_turn(participant, status, error);
 }
@@ -547,8 +548,8 @@ shared_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 	if (!participants->counted[mode] && participants->matching)
 		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
 	else if (!participants->counted[mode])
-		status = participants->engine->count(participants->job, mode, &participants->counts[mode],
-											 error);
+		status = participants->engine->join->count(participants->job, mode,
+												   &participants->counts[mode], error);
 	participants->counted[mode] = participants->counted[mode] || status == HG_OK;
 	*matches = participants->counts[mode];
 	return end_turn(participant, status, error);
@@ -566,7 +567,7 @@ shared_match(HgJob *job, HgMatchMode mode, HgError *error)
 	if (participants->matching && participants->mode != mode)
 		status = hg_error_set(error, HG_INVALID, NULL, "a team has one stream of matches");
 	else if (!participants->matching)
-		status = participants->engine->match(participants->job, mode, error);
+		status = participants->engine->join->match(participants->job, mode, error);
 	participants->mode = mode;
 	participants->matching = participants->matching || status == HG_OK;
 	return end_turn(participant, status, error);
@@ -580,8 +581,8 @@ shared_next(HgJob *job, HgMatches *matches, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	status =
-		participant->participants->engine->next(participant->participants->job, matches, error);
+	status = participant->participants->engine->join->next(participant->participants->job, matches,
+														   error);
 	return end_turn(participant, status, error);
 }
 
@@ -601,11 +602,12 @@ shared_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *
 		status = hg_error_set(error, HG_INVALID, NULL, "a team makes groups of one kind");
 	else if (!participants->reduced && participants->matching)
 		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
-	else if (!participants->reduced && participants->engine->reduce == NULL)
+	else if (!participants->reduced && participants->engine->columns == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine makes no groups");
 	else if (!participants->reduced)
 	{
-		status = participants->engine->reduce(participants->job, mode, spec, groups, error);
+		status =
+			participants->engine->columns->reduce(participants->job, mode, spec, groups, error);
 		participants->reduced = status == HG_OK;
 		participants->reduce = *spec;
 		participants->has_groups = participants->reduced && *groups != HG_TOO_MANY_GROUPS;
@@ -627,7 +629,7 @@ shared_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 	if (!participants->reduced)
 		status = hg_error_set(error, HG_INVALID, NULL, "no groups were made");
 	else if (participants->receiver == participant)
-		status = participants->engine->next_groups(participants->job, records, error);
+		status = participants->engine->columns->next_groups(participants->job, records, error);
 	return end_turn(participant, status, error);
 }
 
@@ -661,29 +663,36 @@ shared_stats(HgJob *job, HgJobStats *stats)
 	if (take_turn(participant, NULL) != HG_OK)
 		return;
 	if (participant->participants->job != NULL)
-		participant->participants->engine->stats(participant->participants->job, stats);
+		participant->participants->engine->join->stats(participant->participants->job, stats);
 	pthread_mutex_unlock(&participant->participants->lock);
 }
+
+/* A participant's job is opened by hg_server_participants_open. */
+static HgStatus
+shared_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+			HgError *error)
+{
+	(void) engine;
+	(void) host;
+	(void) spec;
+	(void) job;
+	return hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of its own");
+}
+
+static const HgJoinCalls shared_join = HG_JOIN_CALLS(shared);
+static const HgColumnCalls shared_columns = HG_COLUMN_CALLS(shared);
+static const HgPageCalls shared_pages = {.append_pages = shared_append_pages};
 
 HgEngine *
 hg_server_participants_engine(void)
 {
 	static HgEngine engine = {
 		.name = "team",
-		.append = shared_append,
-		.append_rows = shared_append_rows,
-		.append_column = shared_append_column,
-		.append_pages = shared_append_pages,
-		.build = shared_build,
-		.match = shared_match,
-		.next = shared_next,
-		.count = shared_count,
-		.reduce = shared_reduce,
-		.next_groups = shared_next_groups,
-		.describe = shared_describe,
-		.export_graph = shared_export_graph,
-		.stats = shared_stats,
-		.close = shared_close,
+		.can = HG_CAN_NUMBER,
+		.open = shared_open,
+		.join = &shared_join,
+		.columns = &shared_columns,
+		.pages = &shared_pages,
 	};
 
 	return &engine;

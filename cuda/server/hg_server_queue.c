@@ -392,7 +392,7 @@ hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJob
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 	if (known)
-		queue->config->engine->release(queue->config->engine, made);
+		queue->config->engine->store->release(queue->config->engine, made);
 	free(replica);
 	return status;
 }

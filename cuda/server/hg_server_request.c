@@ -71,7 +71,7 @@ rows_so_far(const HgServerJob *job, uint64_t rows[2])
 {
 	HgJobStats stats;
 
-	job->engine->stats(job->job, &stats);
+	job->engine->join->stats(job->job, &stats);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		rows[side] =
 			stats.rows[side] > job->reserved[side] ? stats.rows[side] : job->reserved[side];
@@ -117,7 +117,7 @@ hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgErr
 	{
 		HgJobStats stats;
 
-		job->engine->stats(job->job, &stats);
+		job->engine->join->stats(job->job, &stats);
 		wanted = stats.rows[side] + count;
 		rows_so_far(job, rows);
 	}
@@ -169,7 +169,8 @@ hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request, HgWireR
 	const uint64_t bytes = HG_EXCHANGE_PARTS * sizeof(uint64_t);
 	uint64_t counts[HG_EXCHANGE_PARTS];
 	unsigned char *results;
-	HgStatus status = job->engine->tally(job->job, (HgSide) request->side, counts, &reply->error);
+	HgStatus status =
+		job->engine->exchange->tally(job->job, (HgSide) request->side, counts, &reply->error);
 
 	if (status != HG_OK)
 		return status;
@@ -195,7 +196,8 @@ hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgErro
 
 	if (status == HG_OK)
 		status = hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error);
-	return status == HG_OK ? job->engine->expect(job->job, side, exchange, error) : status;
+	return status == HG_OK ? job->engine->exchange->expect(job->job, side, exchange, error)
+						   : status;
 }
 
 /* Returns the columns of rows that have a NULL. */
@@ -230,7 +232,8 @@ hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireRe
 							 &rows);
 		if (rows.capacity > wanted)
 			rows.capacity = (size_t) wanted;
-		status = job->engine->take_rows(job->job, side, request->shard, &rows, &reply->error);
+		status =
+			job->engine->exchange->take_rows(job->job, side, request->shard, &rows, &reply->error);
 		reply->count = rows.count;
 		reply->nulls = row_columns_with_nulls(job, side, &rows);
 	}
@@ -249,15 +252,16 @@ hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *
 	rows.count = (size_t) request->count;
 	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
 		rows.has_nulls[column] = (request->columns & HG_WIRE_COLUMN(side, column)) != 0;
-	return job->engine->put_rows(job->job, side, &rows, error);
+	return job->engine->exchange->put_rows(job->job, side, &rows, error);
 }
 
 HgStatus
 hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
-	if (job->engine->window == NULL)
+	if (job->engine->windows == NULL)
 		return hg_error_set(&reply->error, HG_INVALID, NULL, "this engine offers no memory");
-	return job->engine->window(job->job, (HgSide) request->side, &reply->window, &reply->error);
+	return job->engine->windows->window(job->job, (HgSide) request->side, &reply->window,
+										&reply->error);
 }
 
 HgStatus
@@ -265,11 +269,12 @@ hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError 
 {
 	HgStatus status;
 
-	if (job->engine->send_rows == NULL || request->window.memory < 0)
+	if (job->engine->windows == NULL || request->window.memory < 0)
 		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
-	status = job->engine->send_rows(job->job, (HgSide) request->side, request->shard,
-									&request->window, error);
-	return status == HG_OK ? job->engine->sent(job->job, (HgSide) request->side, error) : status;
+	status = job->engine->windows->send_rows(job->job, (HgSide) request->side, request->shard,
+											 &request->window, error);
+	return status == HG_OK ? job->engine->windows->sent(job->job, (HgSide) request->side, error)
+						   : status;
 }
 
 static bool
@@ -367,10 +372,9 @@ serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	if (status != HG_OK)
 		return status;
 	if (request->header.type == HG_WIRE_APPEND)
-		return job->engine->append(job->job, side, keys, request->count, error);
-	if (job->engine->append_rows == NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine numbers rows itself");
-	return job->engine->append_rows(job->job, side, keys, request->count, request->first, error);
+		return job->engine->join->append(job->job, side, keys, request->count, error);
+	return job->engine->join->append_rows(job->job, side, keys, request->count, request->first,
+										  error);
 }
 
 static HgStatus
@@ -382,10 +386,10 @@ serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *err
 
 	if (status != HG_OK)
 		return status;
-	/* an engine without append_column has refused to open a job with columns */
-	return job->engine->append_column(job->job, (HgSide) request->side, request->column, values,
-									  request->nulls ? values + bytes : NULL, request->count,
-									  request->first, error);
+	/* an engine without columns has refused to open a job with columns */
+	return job->engine->columns->append_column(job->job, (HgSide) request->side, request->column,
+											   values, request->nulls ? values + bytes : NULL,
+											   request->count, request->first, error);
 }
 
 /* The rows are known once the pages are parsed; until then memory for full pages is reserved. */
@@ -401,9 +405,9 @@ serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *erro
 											 request->count * hg_pages_most_rows(spec), error);
 	if (status != HG_OK)
 		return status;
-	/* an engine without append_pages has refused to open the job */
-	return job->engine->append_pages(job->job, (HgSide) request->side, pages, request->count,
-									 request->first, error);
+	/* an engine without pages has refused to open the job */
+	return job->engine->pages->append_pages(job->job, (HgSide) request->side, pages, request->count,
+											request->first, error);
 }
 
 /*
@@ -429,9 +433,9 @@ export_graph(HgServerJob *job, HgSide side, const uint64_t *count, const size_t 
 								"the device process is out of memory");
 		}
 	}
-	status = job->engine->export_graph(job->job, side, job->exported[HG_WIRE_OFFSETS],
-									   job->exported[HG_WIRE_EDGE_KEYS],
-									   job->exported[HG_WIRE_EDGE_ROWS], error);
+	status = job->engine->join->export_graph(job->job, side, job->exported[HG_WIRE_OFFSETS],
+											 job->exported[HG_WIRE_EDGE_KEYS],
+											 job->exported[HG_WIRE_EDGE_ROWS], error);
 	if (status != HG_OK)
 		hg_server_job_drop_export(job);
 	job->exported_side = side;
@@ -451,7 +455,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	unsigned char *results;
 	HgStatus status;
 
-	job->engine->stats(job->job, &stats);
+	job->engine->join->stats(job->job, &stats);
 	count[HG_WIRE_OFFSETS] = stats.vertices + 1;
 	count[HG_WIRE_EDGE_KEYS] = count[HG_WIRE_EDGE_ROWS] = stats.rows[side];
 	width[HG_WIRE_OFFSETS] = width[HG_WIRE_EDGE_ROWS] = sizeof(uint32_t);
@@ -511,7 +515,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		if (matches.capacity > wanted)
 			matches.capacity = (size_t) wanted;
 		matches.count = 0;
-		status = job->engine->next(job->job, &matches, &reply->error);
+		status = job->engine->join->next(job->job, &matches, &reply->error);
 		reply->count = matches.count;
 		reply->nulls = match_columns_with_nulls(job, &matches);
 	}
@@ -524,11 +528,11 @@ serve_reduce(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
 	HgStatus status = hg_reduce_check(&job->spec, &request->reduce, &reply->error);
 
-	if (status == HG_OK && job->engine->reduce == NULL)
+	if (status == HG_OK && job->engine->columns == NULL)
 		status = hg_error_set(&reply->error, HG_INVALID, NULL, "this engine makes no groups");
 	if (status == HG_OK)
-		status = job->engine->reduce(job->job, (HgMatchMode) request->mode, &request->reduce,
-									 &reply->count, &reply->error);
+		status = job->engine->columns->reduce(job->job, (HgMatchMode) request->mode,
+											  &request->reduce, &reply->count, &reply->error);
 	if (status == HG_OK)
 		job->record_words = hg_reduce_words(&request->reduce);
 	return status;
@@ -555,7 +559,7 @@ serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *r
 		if (records.capacity > wanted)
 			records.capacity = wanted;
 		records.count = 0;
-		status = job->engine->next_groups(job->job, &records, &reply->error);
+		status = job->engine->columns->next_groups(job->job, &records, &reply->error);
 		reply->count = records.count;
 	}
 	hg_server_room_answer(session, status, reply);
@@ -567,9 +571,9 @@ serve_put_edges(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const unsigned char *rows = job->session->config->staging + request->offset;
 
-	/* an engine without put_edges has refused the job, which was admitted with all edges */
-	return job->engine->put_edges(job->job, rows + hg_wire_edge_keys(request->count),
-								  (const uint32_t *) rows, request->count, error);
+	/* an engine without a store has refused the job, which was admitted with all edges */
+	return job->engine->store->put_edges(job->job, rows + hg_wire_edge_keys(request->count),
+										 (const uint32_t *) rows, request->count, error);
 }
 
 static HgStatus
@@ -577,7 +581,7 @@ serve_put_values(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const unsigned char *values = job->session->config->staging + request->offset;
 
-	return job->engine->put_values(
+	return job->engine->store->put_values(
 		job->job, values,
 		request->nulls ? values + request->count * job->new_column.shape.width : NULL,
 		request->count, request->first, error);
@@ -589,8 +593,8 @@ serve_mask(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	const unsigned char *staging = job->session->config->staging;
 	const uint64_t *words = request->zero ? NULL : (const uint64_t *) (staging + request->offset);
 
-	return job->engine->mask(job->job, (HgSide) request->side, request->lookup, request->first,
-							 request->count, words, error);
+	return job->engine->masks->mask(job->job, (HgSide) request->side, request->lookup,
+									request->first, request->count, words, error);
 }
 
 /* Adds the replica that a job has made to the process; *bytes is its device memory. */
@@ -598,21 +602,21 @@ static HgStatus
 take_replica(HgServerJob *job, uint64_t *bytes, HgError *error)
 {
 	HgReplica *made;
-	HgStatus status = job->engine->take_replica(job->job, &made, bytes, error);
+	HgStatus status = job->engine->store->take_replica(job->job, &made, bytes, error);
 
 	if (status != HG_OK)
 		return status;
 	status = hg_server_queue_add_replica(job->session->queue, &job->entry, &job->spec, made, *bytes,
 										 error);
 	if (status != HG_OK)
-		job->engine->release(job->engine, made);
+		job->engine->store->release(job->engine, made);
 	return status;
 }
 
 static HgStatus
 serve_build(HgServerJob *job, HgWireReply *reply)
 {
-	HgStatus status = job->engine->build(job->job, &reply->error);
+	HgStatus status = job->engine->join->build(job->job, &reply->error);
 
 	if (status == HG_OK && hg_replica_is_made(&job->spec))
 		status = take_replica(job, &reply->count, &reply->error);
@@ -623,8 +627,8 @@ serve_build(HgServerJob *job, HgWireReply *reply)
 static HgStatus
 serve_measure(HgServerJob *job, HgWireReply *reply)
 {
-	/* an engine without measure_table has refused to open the job */
-	HgStatus status = job->engine->measure_table(job->job, &reply->table, &reply->error);
+	/* an engine without measure has refused to open the job */
+	HgStatus status = job->engine->measure->measure_table(job->job, &reply->table, &reply->error);
 
 	hg_server_queue_end_lease(job->session->queue, &job->entry);
 	return status;
@@ -675,23 +679,23 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_PUT_ROWS:
 			return hg_server_exchange_put(job, request, error);
 		case HG_WIRE_ARRIVED:
-			return engine->arrived(job->job, (HgSide) request->side, error);
+			return engine->exchange->arrived(job->job, (HgSide) request->side, error);
 		case HG_WIRE_PEER_WINDOW:
 			return hg_server_exchange_window(job, request, reply);
 		case HG_WIRE_SEND_ROWS:
 			return hg_server_exchange_send(job, request, error);
 		case HG_WIRE_MATCH:
-			return engine->match(job->job, (HgMatchMode) request->mode, error);
+			return engine->join->match(job->job, (HgMatchMode) request->mode, error);
 		case HG_WIRE_NEXT:
 			return serve_next(job, request, reply);
 		case HG_WIRE_COUNT:
-			return engine->count(job->job, (HgMatchMode) request->mode, &reply->count, error);
+			return engine->join->count(job->job, (HgMatchMode) request->mode, &reply->count, error);
 		case HG_WIRE_REDUCE:
 			return serve_reduce(job, request, reply);
 		case HG_WIRE_NEXT_GROUPS:
 			return serve_next_groups(job, request, reply);
 		case HG_WIRE_DESCRIBE:
-			return engine->describe(job->job, (HgSide) request->side, &reply->graph, error);
+			return engine->join->describe(job->job, (HgSide) request->side, &reply->graph, error);
 		default:
 			return serve_export(job, request, reply);
 	}

@@ -62,12 +62,12 @@ typedef struct Jobs
 static HgStatus
 fetch_pairs(Jobs *jobs, HgJob *job, HgError *error)
 {
-	HgStatus status = jobs->engine->match(job, HG_MATCH_ALL, error);
+	HgStatus status = jobs->engine->join->match(job, HG_MATCH_ALL, error);
 
 	if (status != HG_OK)
 		return status;
 	do
-		status = jobs->engine->next(job, &jobs->matches, error);
+		status = jobs->engine->join->next(job, &jobs->matches, error);
 	while (status == HG_OK && jobs->matches.count > 0);
 	return status;
 }
@@ -84,7 +84,7 @@ make_groups(Jobs *jobs, HgJob *job, HgError *error)
 		.max_groups = UINT8_MAX + 1};
 	uint64_t groups;
 
-	return jobs->engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+	return jobs->engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
 }
 
 /* Appends the columns of a job; the keys serve as values. */
@@ -94,8 +94,8 @@ append_columns(Jobs *jobs, HgJob *job, const uint64_t rows[2], HgError *error)
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = jobs->engine->append_column(job, (HgSide) side, 0, jobs->keys, NULL, rows[side], 0,
-											 error);
+		status = jobs->engine->columns->append_column(job, (HgSide) side, 0, jobs->keys, NULL,
+													  rows[side], 0, error);
 	return status;
 }
 
@@ -126,17 +126,17 @@ run_job(Jobs *jobs, const uint64_t rows[2], Purpose purpose, HgError *error)
 	if (status != HG_OK)
 		return status;
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = engine->append(job, (HgSide) side, jobs->keys, rows[side], error);
+		status = engine->join->append(job, (HgSide) side, jobs->keys, rows[side], error);
 	if (status == HG_OK && purpose >= FOR_COUNT_WITH_COLUMNS)
 		status = append_columns(jobs, job, rows, error);
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK)
 		switch (purpose)
 		{
 			case FOR_COUNT:
 			case FOR_COUNT_WITH_COLUMNS:
-				status = engine->count(job, HG_MATCH_ALL, &count, error);
+				status = engine->join->count(job, HG_MATCH_ALL, &count, error);
 				break;
 			case FOR_PAIRS:
 				status = fetch_pairs(jobs, job, error);
@@ -145,7 +145,7 @@ run_job(Jobs *jobs, const uint64_t rows[2], Purpose purpose, HgError *error)
 				status = make_groups(jobs, job, error);
 				break;
 		}
-	engine->close(job);
+	engine->join->close(job);
 	return status;
 }
 
@@ -213,7 +213,7 @@ measure(Jobs *jobs, uint64_t rows, HgCosts *costs, HgError *error)
 		status = time_job(jobs, rows, rows, FOR_COUNT, &equal, error);
 	if (status == HG_OK)
 		status = time_job(jobs, rows, rows, FOR_PAIRS, &returned, error);
-	if (status == HG_OK && jobs->engine->append_column != NULL)
+	if (status == HG_OK && jobs->engine->columns != NULL)
 		status = measure_columns(jobs, rows, equal, &measured, error);
 	if (status != HG_OK)
 		return status;

@@ -225,7 +225,7 @@ extern "C"
 		uint64_t direct_limit;
 
 		/*
-		 * Not 0, in an engine that has renew(): outer rows come after build, a few at a time.
+		 * Not 0, in an engine with local calls: outer rows come after build, a few at a time.
 		 * build makes nothing if the inner graph is so large that bins would pay.
 		 */
 		uint32_t streamed;
@@ -263,8 +263,8 @@ extern "C"
 		/*
 		 * Not 0: the number of shards, 2 or more, of the join that this job is one shard of
 		 * (hg_exchange.h).  expected_rows are then those of this shard.  Such a job has no graph
-		 * replicas and no pages, and is neither shared nor streamed.  An engine without tally
-		 * answers HG_INVALID.
+		 * replicas and no pages, and is neither shared nor streamed.  An engine
+		 * without an exchange answers HG_INVALID.
 		 */
 		uint32_t shards;
 
@@ -521,16 +521,9 @@ extern "C"
 	typedef struct HgJob HgJob; /* private to the engine */
 	typedef struct HgEngine HgEngine;
 
-	/* An engine: a table of calls, first in an implementation's own struct; some may be NULL. */
-	struct HgEngine
+	/* The calls of every engine on its jobs. */
+	typedef struct HgJoinCalls
 	{
-		const char *name; /* "cpu" or "cuda" */
-		bool filters;	  /* graph replicas can have filters (HgJobSpec.filters) */
-
-		/* Starts a job.  host must outlive it.  *job is set on HG_OK only. */
-		HgStatus (*open)(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
-						 HgError *error);
-
 		/*
 		 * Adds count keys of spec.key_width bytes each (native byte order) to a side.  Their row
 		 * numbers follow those of the rows that the side already has.  The array belongs to the
@@ -539,6 +532,15 @@ extern "C"
 		 */
 		HgStatus (*append)(HgJob *job, HgSide side, const void *keys, uint64_t count,
 						   HgError *error);
+
+		/*
+		 * The same as append, with the row number of the first key given.  Numbers need not be
+		 * dense or in order.  No two rows of a side may have the same number, and none may reach
+		 * HG_MAX_ROWS: HG_TOO_MANY_ROWS.  A job uses either append or append_rows; a shared job
+		 * uses append_rows.  HG_INVALID without HG_CAN_NUMBER.
+		 */
+		HgStatus (*append_rows)(HgJob *job, HgSide side, const void *keys, uint64_t count,
+								uint64_t first_row, HgError *error);
 
 		/*
 		 * Prepares what the probe needs: the HashGraphs of both sides for intersect, of the inner
@@ -586,29 +588,26 @@ extern "C"
 
 		/* Frees the job, whatever state it is in.  Never fails or waits long. */
 		void (*close)(HgJob *job);
+	} HgJoinCalls;
 
-		/*
-		 * Makes the job one participant's part of a shared job, after open and before the first
-		 * row.  NULL in an engine without shared jobs.
-		 */
-		HgStatus (*share)(HgJob *job, const HgParticipants *participants, HgError *error);
+	/* The table of an interface whose functions are named after its calls, with a prefix. */
+#define HG_JOIN_CALLS(prefix)                                                                      \
+	{                                                                                              \
+		.append = prefix##_append, .append_rows = prefix##_append_rows, .build = prefix##_build,   \
+		.match = prefix##_match, .next = prefix##_next, .count = prefix##_count,                   \
+		.describe = prefix##_describe, .export_graph = prefix##_export_graph,                      \
+		.stats = prefix##_stats, .close = prefix##_close                                           \
+	}
 
-		/*
-		 * The same as append, with the row number of the first key given.  Numbers need not be
-		 * dense or in order.  No two rows of a side may have the same number, and none may reach
-		 * HG_MAX_ROWS: HG_TOO_MANY_ROWS.  A job uses either append or append_rows; a shared job
-		 * uses append_rows.  NULL in an engine without.
-		 */
-		HgStatus (*append_rows)(HgJob *job, HgSide side, const void *keys, uint64_t count,
-								uint64_t first_row, HgError *error);
-
+	/* Columns beside the keys, and groups of the matches. */
+	typedef struct HgColumnCalls
+	{
 		/*
 		 * Sets the values of a column of a side for count rows from first_row on, whose keys have
 		 * been appended.  Values have the column's width; nulls[count] are bytes, not 0 where the
 		 * value is NULL, and NULL if no value is.  Each row gets its value of each column once, in
 		 * any order, and all before build: HG_INVALID.  The arrays may be reused when the call
-		 * returns.  NULL in an engine without columns, whose open answers HG_INVALID to a spec
-		 * with any.
+		 * returns.
 		 */
 		HgStatus (*append_column)(HgJob *job, HgSide side, uint32_t column, const void *values,
 								  const uint8_t *nulls, uint64_t count, uint64_t first_row,
@@ -619,171 +618,95 @@ extern "C"
 		 * returns their records.  HG_TOO_MANY_GROUPS is an answer, not a failure: the job is
 		 * unchanged, and its matches can still be read.  It ends a stream.  In a shared job of
 		 * several connections the first one to call it gets all groups, and the others get 0.
-		 * NULL in an engine without columns.
 		 */
 		HgStatus (*reduce)(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
 						   HgError *error);
 
 		/* Returns the next records, at most records->capacity; HG_INVALID without reduce. */
 		HgStatus (*next_groups)(HgJob *job, HgGroupRecords *records, HgError *error);
+	} HgColumnCalls;
+
+#define HG_COLUMN_CALLS(prefix)                                                                    \
+	{                                                                                              \
+		.append_column = prefix##_append_column, .reduce = prefix##_reduce,                        \
+		.next_groups = prefix##_next_groups                                                        \
+	}
+
+	/* An engine that works while its caller does something else. */
+	typedef struct HgAheadCalls
+	{
+		/*
+		 * Begins the work of the next calls on the job and returns at once: build, if it was not
+		 * called yet, and then match, count or reduce of mode.  spec is the spec of reduce, and
+		 * ignored otherwise.  The calls themselves must follow; they return the results. Meanwhile
+		 * the caller can work on other jobs of the engine, whose requests queue behind this one.
+		 */
+		HgStatus (*start)(HgJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+						  HgError *error);
+	} HgAheadCalls;
+
+	/* An engine that works in its caller's thread: shared jobs (hg_shared_job.h), streamed jobs. */
+	typedef struct HgLocalCalls
+	{
+		/*
+		 * Makes the job one participant's part of a shared job, after open and before the first
+		 * row.
+		 */
+		HgStatus (*share)(HgJob *job, const HgParticipants *participants, HgError *error);
 
 		/*
 		 * Replaces the outer rows of a streamed job that is built by these count rows, numbered
-		 * from 0.  The array belongs to the caller, which keeps it in place until the next renew
-		 * or close.  The call costs some hundred instructions at most, so batches can be small
-		 * enough for the nearest cache.  It ends a stream.  HG_INVALID if build made nothing.
-		 * NULL in an engine without.
+		 * from 0.  The array belongs to the caller, which keeps it in place until the next renew or
+		 * close.  The call costs some hundred instructions at most, so batches can be small enough
+		 * for the nearest cache.  It ends a stream.  HG_INVALID if build made nothing.
 		 */
 		HgStatus (*renew)(HgJob *job, const void *keys, uint64_t count, HgError *error);
 
 		/*
 		 * Gives a streamed job with outer_only all of its inner keys as a bitmap, before build and
 		 * in place of append.  The bits belong to the caller, which keeps them in place until
-		 * close.  NULL in an engine without.
+		 * close.
 		 */
 		HgStatus (*append_bits)(HgJob *job, const HgKeyBitmap *bitmap, HgError *error);
+	} HgLocalCalls;
 
-		/*
-		 * Begins the work of the next calls on the job and returns at once: build, if it was not
-		 * called yet, and then match, count or reduce of mode.  spec is the spec of reduce, and
-		 * ignored otherwise.  The calls themselves must follow; they return the results.
-		 * Meanwhile the caller can work on other jobs of the engine, whose requests queue behind
-		 * this one.  NULL in an engine that works in its caller's thread.
-		 */
-		HgStatus (*start)(HgJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
-						  HgError *error);
+#define HG_LOCAL_CALLS(prefix)                                                                     \
+	{                                                                                              \
+		.share = prefix##_share, .renew = prefix##_renew, .append_bits = prefix##_append_bits      \
+	}
 
-		/*
-		 * For a job with spec.trial, in place of build: measures the table over all inner keys.
-		 * Times are the engine's own, without those of append.  HG_INVALID is an answer: the table
-		 * can not hold these keys.  NULL in an engine without, whose open answers HG_INVALID to
-		 * such a spec.
-		 */
-		HgStatus (*measure_table)(HgJob *job, struct HgTableMeasure *measure, HgError *error);
+	/* What an engine can do beside the interfaces that it has: bits of HgEngine.can. */
+	typedef enum HgCapability
+	{
+		HG_CAN_NUMBER = 1, /* append_rows */
+		HG_CAN_FILTER = 2  /* graph replicas can have filters (HgJobSpec.filters) */
+	} HgCapability;
 
-		/*
-		 * For a job with spec.new_replica: adds count edges to its graph; keys[i], of the shape's
-		 * key width, is the key of row rows[i].  Edges may come in any order; the arrays may be
-		 * reused when the call returns.  HG_INVALID if there are more edges than the shape has
-		 * rows; build answers it if there are fewer.  NULL, like the next three calls, in an
-		 * engine without replicas, whose open answers HG_INVALID to a spec with any.
-		 */
-		HgStatus (*put_edges)(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
-							  HgError *error);
+	/*
+	 * An engine: its interfaces, first in an implementation's own struct.  NULL is an interface
+	 * that it does not have; an interface that is there is complete.  open answers HG_INVALID to a
+	 * spec that needs one that is not.
+	 */
+	struct HgEngine
+	{
+		const char *name; /* "cpu" or "cuda" */
+		uint32_t can;	  /* bits of HgCapability */
 
-		/*
-		 * For a job with spec.new_column: sets the values of count ordinals from first_ordinal on.
-		 * nulls[count] are bytes, not 0 where the value is NULL, and NULL if no value is.
-		 * Ordinals without a value are undefined.  HG_INVALID if the ordinals go beyond the
-		 * column; nothing is set then.
-		 */
-		HgStatus (*put_values)(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
-							   uint64_t first_ordinal, HgError *error);
+		/* Starts a job.  host must outlive it.  *job is set on HG_OK only. */
+		HgStatus (*open)(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **job,
+						 HgError *error);
 
-		/*
-		 * Takes the replica out of a built job with spec.new_replica or new_column, and returns
-		 * how many bytes it holds.  The caller owns it until it calls release.  An engine that
-		 * knows the replica by its name sets *graph to NULL; there is nothing to release then.
-		 */
-		HgStatus (*take_replica)(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error);
-
-		/* Releases a replica that no job uses.  Never fails or waits long. */
-		void (*release)(HgEngine *engine, HgReplica *graph);
-
-		/*
-		 * For a side with spec.replica, before build: sets words first_word .. first_word + count
-		 * - 1 of the mask of rows that count.  words NULL means that all of them are 0.  Rows of
-		 * words that were never set count.  The array may be reused when the call returns.  lookup
-		 * is 0 for the side itself, or n for the graph that lookup n - 1 of the side looks rows up
-		 * in.
-		 */
-		HgStatus (*mask)(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
-						 uint64_t count, const uint64_t *words, HgError *error);
-
-		/*
-		 * For a side with spec.pages, before build: adds count whole pages with ordinals from
-		 * first_page on.  The array may be reused when the call returns.  HG_TOO_MANY_ROWS if row
-		 * numbers would reach HG_MAX_ROWS.  NULL in an engine without, whose open answers
-		 * HG_INVALID to such a spec.
-		 */
-		HgStatus (*append_pages)(HgJob *job, HgSide side, const void *pages, uint64_t count,
-								 uint64_t first_page, HgError *error);
-
-		/*
-		 * First step of an append_pages in two steps, for threads that take turns on one job:
-		 * copies pages out of turn.  Any number of threads may call it at the same time, while
-		 * another thread makes any call on the job except open and close.  Each thread has its own
-		 * host, whose memory and cancelled() are used, and which outlives the pages brought.  The
-		 * array may be reused when the call returns.  HG_OK with *brought NULL means that there is
-		 * no room now: the caller calls append_pages instead.  NULL, like the next two calls, in
-		 * an engine without.
-		 */
-		HgStatus (*bring_pages)(HgJob *job, const HgHost *host, HgSide side, const void *pages,
-								uint64_t count, HgBroughtPages **brought, HgError *error);
-
-		/*
-		 * Second step: does what append_pages does, with pages that were brought and have ordinals
-		 * from first_page on.  The pages are freed, whatever it answers.
-		 */
-		HgStatus (*take_pages)(HgJob *job, HgBroughtPages *brought, uint64_t first_page,
-							   HgError *error);
-
-		/*
-		 * Frees pages that were brought, at any time and by any thread.  Before close all pages
-		 * brought are either taken or dropped.
-		 */
-		void (*drop_pages)(HgJob *job, HgBroughtPages *brought);
-
-		/*
-		 * For a shard, after the last append: counts the rows of a side in each part,
-		 * counts[HG_EXCHANGE_PARTS].  NULL, like the next four calls, in an engine that exchanges
-		 * no rows. hg_exchange.h describes the protocol.
-		 */
-		HgStatus (*tally)(HgJob *job, HgSide side, uint64_t *counts, HgError *error);
-
-		/*
-		 * For a shard whose rows were tallied: sets which parts of a side the shard gets, and how
-		 * many rows of them will come.  No rows can be appended to the side afterwards.
-		 */
-		HgStatus (*expect)(HgJob *job, HgSide side, const struct HgExchange *exchange,
-						   HgError *error);
-
-		/*
-		 * Returns the next rows of a side that belong to another shard's parts, with their
-		 * columns, at most rows->capacity; count is 0 when all have been returned.
-		 */
-		HgStatus (*take_rows)(HgJob *job, HgSide side, uint32_t shard, struct HgExchangeRows *rows,
-							  HgError *error);
-
-		/* Adds rows that were taken from another shard.  The arrays stay the caller's. */
-		HgStatus (*put_rows)(HgJob *job, HgSide side, const struct HgExchangeRows *rows,
-							 HgError *error);
-
-		/* Ends the exchange of a side: the rows that have come are its rows from now on. */
-		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
-
-		/*
-		 * For a shard that expects rows of a side: allocates a peer window for all rows that come
-		 * from other shards, once, until they have arrived.  HG_INVALID if it has none to offer;
-		 * this is no failure, here and in the next two calls.  NULL, like those, in an engine
-		 * whose memory other engines do not reach.  hg_peer_window.h describes the protocol.
-		 */
-		HgStatus (*window)(HgJob *job, HgSide side, struct HgPeerWindow *window, HgError *error);
-
-		/*
-		 * Sends the rows of a side that belong to another shard's parts, none of which were taken,
-		 * to that shard's peer window.  The descriptor stays the caller's.  An engine that works
-		 * asynchronously may return before the rows are there.  Until sent only close may be
-		 * called on the job.
-		 */
-		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t shard,
-							  const struct HgPeerWindow *window, HgError *error);
-
-		/*
-		 * Waits until the rows of the last send_rows are there.  They then count as taken.  With
-		 * HG_INVALID none were sent, and none count as taken.
-		 */
-		HgStatus (*sent)(HgJob *job, HgSide side, HgError *error);
+		const HgJoinCalls *join; /* never NULL */
+		const HgColumnCalls *columns;
+		const HgAheadCalls *ahead;
+		const HgLocalCalls *local;
+		const struct HgPageCalls *pages;		/* hg_pages.h: sides that come as pages */
+		const struct HgBroughtCalls *brought;	/* hg_pages.h: pages that are copied out of turn */
+		const struct HgStoreCalls *store;		/* hg_replica.h: making replicas */
+		const struct HgMaskCalls *masks;		/* hg_replica.h: sides that are graph replicas */
+		const struct HgExchangeCalls *exchange; /* hg_exchange.h: shards */
+		const struct HgWindowCalls *windows;	/* hg_peer_window.h: shards send rows directly */
+		const struct HgMeasureCalls *measure;	/* hg_table_measure.h: tables to measure */
 	};
 
 	/* Returns milliseconds of a monotonic clock. */

@@ -133,6 +133,43 @@ extern "C"
 	/* Sets owners[part] to the shard that has the part. */
 	extern void hg_exchange_owners(const HgExchange *exchange, uint8_t owners[HG_EXCHANGE_PARTS]);
 
+	/* The calls of the exchange, which the shards of a join run in this order. */
+	typedef struct HgExchangeCalls
+	{
+		/*
+		 * For a shard, after the last append: counts the rows of a side in each part,
+		 * counts[HG_EXCHANGE_PARTS].
+		 */
+		HgStatus (*tally)(HgJob *job, HgSide side, uint64_t *counts, HgError *error);
+
+		/*
+		 * For a shard whose rows were tallied: sets which parts of a side the shard gets, and how
+		 * many rows of them will come.  No rows can be appended to the side afterwards.
+		 */
+		HgStatus (*expect)(HgJob *job, HgSide side, const struct HgExchange *exchange,
+						   HgError *error);
+
+		/*
+		 * Returns the next rows of a side that belong to another shard's parts, with their
+		 * columns, at most rows->capacity; count is 0 when all have been returned.
+		 */
+		HgStatus (*take_rows)(HgJob *job, HgSide side, uint32_t shard, struct HgExchangeRows *rows,
+							  HgError *error);
+
+		/* Adds rows that were taken from another shard.  The arrays stay the caller's. */
+		HgStatus (*put_rows)(HgJob *job, HgSide side, const struct HgExchangeRows *rows,
+							 HgError *error);
+
+		/* Ends the exchange of a side: the rows that have come are its rows from now on. */
+		HgStatus (*arrived)(HgJob *job, HgSide side, HgError *error);
+	} HgExchangeCalls;
+
+#define HG_EXCHANGE_CALLS(prefix)                                                                  \
+	{                                                                                              \
+		.tally = prefix##_tally, .expect = prefix##_expect, .take_rows = prefix##_take_rows,       \
+		.put_rows = prefix##_put_rows, .arrived = prefix##_arrived                                 \
+	}
+
 /*
  * How rows are divided over devices that do one job together.
  *

@@ -56,14 +56,6 @@ typedef struct HgHostJob
 	size_t bytes; /* size of the engine's own struct */
 } HgHostJob;
 
-/* The table of calls of such an engine, whose functions are named after the calls. */
-#define HG_HOST_ENGINE_CALLS                                                                       \
-	.open = engine_open, .append = engine_append, .build = engine_build, .match = engine_match,    \
-	.next = engine_next, .count = engine_count, .describe = engine_describe,                       \
-	.export_graph = engine_export_graph, .stats = engine_stats, .close = engine_close,             \
-	.share = engine_share, .append_rows = engine_append_rows, .renew = engine_renew,               \
-	.append_bits = engine_append_bits
-
 /*
  * Opens a job: the first member of a struct of bytes bytes, whose other members are zero.
  * HG_INVALID if the spec is not valid, or has columns, a trial, replicas, pages or shards.

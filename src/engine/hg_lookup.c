@@ -413,9 +413,9 @@ job_hand_over(HgLookupJob *job, HgError *error)
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		for (size_t i = 0; i < job->base.sides[side].piece_count && status == HG_OK; i++)
-			status =
-				engine->append(job->graphs, (HgSide) side, job->base.sides[side].pieces[i].keys,
-							   job->base.sides[side].pieces[i].count, error);
+			status = engine->join->append(job->graphs, (HgSide) side,
+										  job->base.sides[side].pieces[i].keys,
+										  job->base.sides[side].pieces[i].count, error);
 	return status;
 }
 
@@ -473,7 +473,7 @@ engine_append(HgJob *handle, HgSide which, const void *keys, uint64_t count, HgE
 	HgStatus status;
 
 	if (job->graphs != NULL)
-		return wrapped(job)->append(job->graphs, which, keys, count, error);
+		return wrapped(job)->join->append(job->graphs, which, keys, count, error);
 	status = hg_host_check_append(&job->base, which, error);
 	if (status != HG_OK || count == 0)
 		return status;
@@ -505,7 +505,7 @@ engine_append_rows(HgJob *handle, HgSide which, const void *keys, uint64_t count
 	HgStatus status = job_pass_on(job, error);
 
 	if (status == HG_OK)
-		status = wrapped(job)->append_rows(job->graphs, which, keys, count, first_row, error);
+		status = wrapped(job)->join->append_rows(job->graphs, which, keys, count, first_row, error);
 	return status;
 }
 
@@ -516,7 +516,7 @@ engine_append_bits(HgJob *handle, const HgKeyBitmap *bitmap, HgError *error)
 	HgStatus status = job_pass_on(job, error);
 
 	if (status == HG_OK)
-		status = wrapped(job)->append_bits(job->graphs, bitmap, error);
+		status = wrapped(job)->local->append_bits(job->graphs, bitmap, error);
 	return status;
 }
 
@@ -526,7 +526,7 @@ engine_share(HgJob *handle, const HgParticipants *participants, HgError *error)
 	HgLookupJob *job = lookup_job(handle);
 	HgStatus status = job_pass_on(job, error);
 
-	return status == HG_OK ? wrapped(job)->share(job->graphs, participants, error) : status;
+	return status == HG_OK ? wrapped(job)->local->share(job->graphs, participants, error) : status;
 }
 
 static HgStatus
@@ -537,7 +537,7 @@ engine_build(HgJob *handle, HgError *error)
 	HgStatus status;
 
 	if (job->graphs != NULL)
-		return wrapped(job)->build(job->graphs, error);
+		return wrapped(job)->join->build(job->graphs, error);
 	status = hg_host_check_appending(&job->base, error);
 	if (status != HG_OK)
 		return status;
@@ -552,7 +552,7 @@ engine_build(HgJob *handle, HgError *error)
 		hg_lookup_close_table(job);
 		status = job_hand_over(job, error);
 		if (status == HG_OK)
-			return wrapped(job)->build(job->graphs, error);
+			return wrapped(job)->join->build(job->graphs, error);
 	}
 	if (status == HG_OK)
 		job->base.state = HG_HOST_BUILT;
@@ -566,7 +566,7 @@ engine_renew(HgJob *handle, const void *keys, uint64_t count, HgError *error)
 	HgStatus status;
 
 	if (job->graphs != NULL)
-		return wrapped(job)->renew(job->graphs, keys, count, error);
+		return wrapped(job)->local->renew(job->graphs, keys, count, error);
 	status = hg_host_check_built(&job->base, error);
 	if (status != HG_OK)
 		return status;
@@ -584,7 +584,7 @@ engine_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	HgStatus status;
 
 	if (job->graphs != NULL)
-		return wrapped(job)->match(job->graphs, mode, error);
+		return wrapped(job)->join->match(job->graphs, mode, error);
 	status = job_check_mode(job, mode, error);
 	if (status != HG_OK)
 		return status;
@@ -601,7 +601,7 @@ engine_next(HgJob *handle, HgMatches *matches, HgError *error)
 	HgStatus status;
 
 	if (job->graphs != NULL)
-		return wrapped(job)->next(job->graphs, matches, error);
+		return wrapped(job)->join->next(job->graphs, matches, error);
 	matches->count = 0;
 	status = hg_host_check_next(&job->base, matches, error);
 	if (status != HG_OK)
@@ -622,7 +622,7 @@ engine_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 	HgStatus status;
 
 	if (job->graphs != NULL)
-		return wrapped(job)->count(job->graphs, mode, matches, error);
+		return wrapped(job)->join->count(job->graphs, mode, matches, error);
 	status = job_check_mode(job, mode, error);
 	if (status != HG_OK)
 		return status;
@@ -654,7 +654,7 @@ engine_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 	HgLookupJob *job = lookup_job(handle);
 
 	if (job->graphs != NULL)
-		return wrapped(job)->describe(job->graphs, side, stats, error);
+		return wrapped(job)->join->describe(job->graphs, side, stats, error);
 	return job_refuse_graph(job, error);
 }
 
@@ -665,7 +665,8 @@ engine_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 	HgLookupJob *job = lookup_job(handle);
 
 	if (job->graphs != NULL)
-		return wrapped(job)->export_graph(job->graphs, side, offsets, edge_keys, edge_rows, error);
+		return wrapped(job)->join->export_graph(job->graphs, side, offsets, edge_keys, edge_rows,
+												error);
 	return job_refuse_graph(job, error);
 }
 
@@ -679,7 +680,7 @@ engine_stats(HgJob *handle, HgJobStats *stats)
 		*stats = job->base.stats;
 		return;
 	}
-	wrapped(job)->stats(job->graphs, stats);
+	wrapped(job)->join->stats(job->graphs, stats);
 	/* the attempt to build a table counts too */
 	stats->phase_ms[HG_PHASE_BUILD] += job->base.stats.phase_ms[HG_PHASE_BUILD];
 	stats->peak_bytes += job->base.held_bytes;
@@ -693,15 +694,23 @@ engine_close(HgJob *handle)
 	HgLookupJob *job = lookup_job(handle);
 
 	if (job->graphs != NULL)
-		wrapped(job)->close(job->graphs);
+		wrapped(job)->join->close(job->graphs);
 	hg_lookup_end_stream(job);
 	hg_lookup_close_table(job);
 	hg_host_close(&job->base);
 }
 
+static const HgJoinCalls lookup_join = HG_JOIN_CALLS(engine);
+static const HgLocalCalls lookup_local = HG_LOCAL_CALLS(engine);
+
 void
 hg_lookup_init(HgLookup *lookup, HgEngine *graphs, HgTables *tables)
 {
-	*lookup = (HgLookup){
-		.engine = {.name = graphs->name, HG_HOST_ENGINE_CALLS}, .graphs = graphs, .tables = tables};
+	*lookup = (HgLookup){.engine = {.name = graphs->name,
+									.can = HG_CAN_NUMBER,
+									.open = engine_open,
+									.join = &lookup_join,
+									.local = &lookup_local},
+						 .graphs = graphs,
+						 .tables = tables};
 }

@@ -156,6 +156,52 @@ extern "C"
 	/* Sets the error of a damaged page, HG_BAD_PAGE, and returns it. */
 	extern HgStatus hg_pages_bad(HgError *error);
 
+	/* The calls for sides that come as pages. */
+	typedef struct HgPageCalls
+	{
+		/*
+		 * For a side with spec.pages, before build: adds count whole pages with ordinals from
+		 * first_page on.  The array may be reused when the call returns.  HG_TOO_MANY_ROWS if row
+		 * numbers would reach HG_MAX_ROWS.
+		 */
+		HgStatus (*append_pages)(HgJob *job, HgSide side, const void *pages, uint64_t count,
+								 uint64_t first_page, HgError *error);
+	} HgPageCalls;
+
+	/* append_pages in two steps, for threads that take turns on one job. */
+	typedef struct HgBroughtCalls
+	{
+		/*
+		 * First step of an append_pages in two steps, for threads that take turns on one job:
+		 * copies pages out of turn.  Any number of threads may call it at the same time, while
+		 * another thread makes any call on the job except open and close.  Each thread has its own
+		 * host, whose memory and cancelled() are used, and which outlives the pages brought.  The
+		 * array may be reused when the call returns.  HG_OK with *brought NULL means that there is
+		 * no room now: the caller calls append_pages instead.
+		 */
+		HgStatus (*bring_pages)(HgJob *job, const HgHost *host, HgSide side, const void *pages,
+								uint64_t count, HgBroughtPages **brought, HgError *error);
+
+		/*
+		 * Second step: does what append_pages does, with pages that were brought and have ordinals
+		 * from first_page on.  The pages are freed, whatever it answers.
+		 */
+		HgStatus (*take_pages)(HgJob *job, HgBroughtPages *brought, uint64_t first_page,
+							   HgError *error);
+
+		/*
+		 * Frees pages that were brought, at any time and by any thread.  Before close all pages
+		 * brought are either taken or dropped.
+		 */
+		void (*drop_pages)(HgJob *job, HgBroughtPages *brought);
+	} HgBroughtCalls;
+
+#define HG_BROUGHT_CALLS(prefix)                                                                   \
+	{                                                                                              \
+		.bring_pages = prefix##_bring_pages, .take_pages = prefix##_take_pages,                    \
+		.drop_pages = prefix##_drop_pages                                                          \
+	}
+
 #ifdef __cplusplus
 }
 #endif

@@ -22,7 +22,7 @@
  *	4. When the part's job has finished, the next part is taken, or the next ranges or
  *	   portion are loaded.
  *
- * TWO JOBS.  If the wrapped engine is asynchronous (it has the call start), a job for the next
+ * TWO JOBS.  If the wrapped engine is asynchronous (it has HgAheadCalls), a job for the next
  * part is opened before the device begins with a part, and filled while the device works.  Each
  * may use half of the memory limit.  The next part waits if it is not loaded yet, or if the
  * device refuses to have both.  The last resort for a key that does not fit is to try it without
@@ -230,7 +230,7 @@ passes_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 	status = side_remember(job, &job->pass.parts.sides[side], keys, count, error);
 	if (status == HG_OK && !job->refused)
 	{
-		status = job->pass.now.calls.append(job->pass.now.job, side, keys, count, error);
+		status = job->pass.now.calls.join->append(job->pass.now.job, side, keys, count, error);
 		if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(&job->pass.spec))
 		{
 			hg_passes_run_close(&job->pass, &job->pass.now, false);
@@ -239,6 +239,19 @@ passes_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgEr
 		}
 	}
 	return hg_wrapped_finish(&job->state, status);
+}
+
+/* The rows of a part get numbers of its own. */
+static HgStatus
+passes_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
+				   HgError *error)
+{
+	(void) handle;
+	(void) side;
+	(void) keys;
+	(void) count;
+	(void) first_row;
+	return hg_error_set(error, HG_INVALID, NULL, "this engine numbers rows itself");
 }
 
 static HgStatus
@@ -253,8 +266,8 @@ passes_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	return hg_wrapped_finish(
-		&job->state, job->pass.now.calls.append_column(job->pass.now.job, side, column, values,
-													   nulls, count, first_row, error));
+		&job->state, job->pass.now.calls.columns->append_column(
+						 job->pass.now.job, side, column, values, nulls, count, first_row, error));
 }
 
 static HgStatus
@@ -269,7 +282,7 @@ passes_build(HgJob *handle, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
 	status = job->refused ? HG_DEVICE_OUT_OF_MEMORY
-						  : job->pass.now.calls.build(job->pass.now.job, error);
+						  : job->pass.now.calls.join->build(job->pass.now.job, error);
 	if (job_turns(job, &status, error))
 	{
 		hg_passes_begin(&job->pass, HG_PASSES_FOR_BUILD, true, true);
@@ -294,7 +307,7 @@ passes_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	job->pass.emitted = false;
 	if (!job->partitioned)
 	{
-		status = job->pass.now.calls.match(job->pass.now.job, mode, error);
+		status = job->pass.now.calls.join->match(job->pass.now.job, mode, error);
 		job_turns(job, &status, error);
 	}
 	if (job->partitioned && status == HG_OK)
@@ -322,7 +335,7 @@ passes_next(HgJob *handle, HgMatches *matches, HgError *error)
 
 	if (!job->partitioned)
 	{
-		status = job->pass.now.calls.next(job->pass.now.job, matches, error);
+		status = job->pass.now.calls.join->next(job->pass.now.job, matches, error);
 		job->pass.emitted |= status == HG_OK && matches->count > 0;
 		if (!job->pass.emitted && job_turns(job, &status, error))
 		{
@@ -351,7 +364,7 @@ passes_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (!job->partitioned)
 	{
-		status = job->pass.now.calls.count(job->pass.now.job, mode, matches, error);
+		status = job->pass.now.calls.join->count(job->pass.now.job, mode, matches, error);
 		job_turns(job, &status, error);
 	}
 	if (job->partitioned && status == HG_OK)
@@ -373,8 +386,8 @@ passes_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	job->pass.streaming = false;
-	return hg_wrapped_finish(
-		&job->state, job->pass.now.calls.reduce(job->pass.now.job, mode, spec, groups, error));
+	return hg_wrapped_finish(&job->state, job->pass.now.calls.columns->reduce(
+											  job->pass.now.job, mode, spec, groups, error));
 }
 
 static HgStatus
@@ -388,8 +401,8 @@ passes_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 		return status;
 	if (!must_run_whole(&job->pass.spec))
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
-	return hg_wrapped_finish(&job->state,
-							 job->pass.now.calls.next_groups(job->pass.now.job, records, error));
+	return hg_wrapped_finish(
+		&job->state, job->pass.now.calls.columns->next_groups(job->pass.now.job, records, error));
 }
 
 static HgStatus
@@ -406,7 +419,7 @@ passes_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (!job->partitioned)
 	{
-		status = job->pass.now.calls.describe(job->pass.now.job, side, stats, error);
+		status = job->pass.now.calls.join->describe(job->pass.now.job, side, stats, error);
 		job_turns(job, &status, error);
 	}
 	if (job->partitioned && status == HG_OK)
@@ -425,9 +438,9 @@ passes_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 		return status;
 	if (job->partitioned)
 		return hg_error_set(error, HG_INVALID, NULL, "the job was cut into ranges");
-	return hg_wrapped_finish(&job->state,
-							 job->pass.now.calls.export_graph(job->pass.now.job, side, offsets,
-															  edge_keys, edge_rows, error));
+	return hg_wrapped_finish(
+		&job->state, job->pass.now.calls.join->export_graph(job->pass.now.job, side, offsets,
+															edge_keys, edge_rows, error));
 }
 
 static void
@@ -435,7 +448,7 @@ passes_stats(HgJob *handle, HgJobStats *stats)
 {
 	HgPassesJob *job = job_of(handle);
 	if (!job->partitioned && job->pass.now.job != NULL)
-		job->pass.now.calls.stats(job->pass.now.job, stats);
+		job->pass.now.calls.join->stats(job->pass.now.job, stats);
 	else
 		hg_passes_partitioned_stats(&job->pass, job->state.built && job->partitioned, stats);
 }
@@ -463,24 +476,17 @@ passes_close(HgJob *handle)
 	hg_host_memory_free(job->pass.host, job, sizeof(*job));
 }
 
+static const HgJoinCalls passes_join = HG_JOIN_CALLS(passes);
+static const HgColumnCalls passes_columns = HG_COLUMN_CALLS(passes);
+
 void
 hg_passes_init(HgPasses *passes, const char *name, HgEngine *(*target)(void *arg), void *arg)
 {
 	passes->engine = (HgEngine){
 		.name = name,
 		.open = passes_open,
-		.append = passes_append,
-		.append_column = passes_append_column,
-		.build = passes_build,
-		.match = passes_match,
-		.next = passes_next,
-		.count = passes_count,
-		.reduce = passes_reduce,
-		.next_groups = passes_next_groups,
-		.describe = passes_describe,
-		.export_graph = passes_export_graph,
-		.stats = passes_stats,
-		.close = passes_close,
+		.join = &passes_join,
+		.columns = &passes_columns,
 	};
 	passes->target = target;
 	passes->arg = arg;

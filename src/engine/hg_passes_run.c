@@ -38,7 +38,7 @@ run_stats(const HgPassRun *run, HgJobStats *stats)
 {
 	memset(stats, 0, sizeof(*stats));
 	if (run->job != NULL)
-		run->calls.stats(run->job, stats);
+		run->calls.join->stats(run->job, stats);
 }
 
 uint64_t
@@ -78,7 +78,7 @@ hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done)
 		pass->pieces += stats.passes;
 		pass->done++;
 	}
-	run->calls.close(run->job);
+	run->calls.join->close(run->job);
 	run->job = NULL;
 }
 
@@ -115,7 +115,8 @@ run_fill(HgPassState *pass, HgPassRun *run, HgError *error)
 				return status;
 			step = hg_passes_min(part->high[which] - at, HG_PASSES_APPEND_KEYS);
 			hg_passes_make_keys(&pass->parts, part, side, at, step);
-			status = run->calls.append(run->job, (HgSide) which, pass->parts.buffer, step, error);
+			status =
+				run->calls.join->append(run->job, (HgSide) which, pass->parts.buffer, step, error);
 			if (status != HG_OK)
 				return status;
 		}
@@ -136,7 +137,7 @@ run_start(const HgPassState *pass, const HgPassRun *run, HgError *error)
 		ahead = HG_AHEAD_MATCH;
 	else if (pass->purpose == HG_PASSES_FOR_COUNT)
 		ahead = HG_AHEAD_COUNT;
-	return run->calls.start(run->job, ahead, pass->mode, NULL, error);
+	return run->calls.ahead->start(run->job, ahead, pass->mode, NULL, error);
 }
 
 HgStatus
@@ -285,7 +286,7 @@ hg_passes_build(HgPassState *pass, HgError *error)
 		if (status != HG_OK)
 			return status;
 
-		status = now->calls.build(now->job, error);
+		status = now->calls.join->build(now->job, error);
 		now->built = status == HG_OK;
 		if (status != HG_OK)
 			status = hg_passes_retry(pass, now, status, error);
@@ -304,7 +305,7 @@ hg_passes_match(HgPassState *pass, HgError *error)
 
 		if (status != HG_OK || pass->now.job == NULL)
 			return status;
-		status = pass->now.calls.match(pass->now.job, pass->mode, error);
+		status = pass->now.calls.join->match(pass->now.job, pass->mode, error);
 		if (status == HG_OK)
 			return HG_OK;
 		status = hg_passes_retry(pass, &pass->now, status, error);
@@ -320,7 +321,7 @@ hg_passes_prepare(HgPassState *pass, HgError *error)
 
 	hg_passes_run_close(pass, &pass->now, false);
 	pass->parts.in_pairs =
-		pass->now.calls.start != NULL &&
+		pass->now.calls.ahead != NULL &&
 		(pass->spec.memory_limit == 0 || pass->spec.memory_limit >= HG_PASSES_SHARED_LIMIT);
 	pass->parts.most_rows = UINT64_MAX;
 	status =
@@ -370,7 +371,7 @@ hg_passes_partitioned_next(HgPassState *pass, HgMatches *matches, HgError *error
 {
 	while (pass->now.job != NULL)
 	{
-		HgStatus status = pass->now.calls.next(pass->now.job, matches, error);
+		HgStatus status = pass->now.calls.join->next(pass->now.job, matches, error);
 
 		if (status == HG_OK && matches->count > 0)
 		{
@@ -406,7 +407,7 @@ hg_passes_partitioned_count(HgPassState *pass, HgMatchMode mode, uint64_t *match
 	{
 		uint64_t counted = 0;
 
-		status = pass->now.calls.count(pass->now.job, mode, &counted, error);
+		status = pass->now.calls.join->count(pass->now.job, mode, &counted, error);
 		*matches += counted;
 		if (status == HG_OK)
 			hg_passes_run_close(pass, &pass->now, true);
@@ -429,7 +430,7 @@ hg_passes_partitioned_describe(HgPassState *pass, HgSide side, HgGraphStats *sta
 	{
 		HgGraphStats one;
 
-		status = pass->now.calls.describe(pass->now.job, side, &one, error);
+		status = pass->now.calls.join->describe(pass->now.job, side, &one, error);
 		if (status == HG_OK)
 		{
 			stats->vertices += one.vertices;
@@ -476,7 +477,7 @@ hg_passes_partitioned_stats(const HgPassState *pass, bool built, HgJobStats *sta
 
 	memset(&open, 0, sizeof(open));
 	if (pass->now.job != NULL)
-		pass->now.calls.stats(pass->now.job, &open);
+		pass->now.calls.join->stats(pass->now.job, &open);
 	*stats = pass->sum;
 	for (int side = 0; side < 2; side++)
 		stats->rows[side] = pass->parts.sides[side].rows;

@@ -127,6 +127,37 @@ extern "C"
 												const HgPeerWindowTrailer *trailer, uint64_t *rows,
 												HgError *error);
 
+	/* The calls of an engine whose memory other engines reach. */
+	typedef struct HgWindowCalls
+	{
+		/*
+		 * For a shard that expects rows of a side: allocates a peer window for all rows that come
+		 * from other shards, once, until they have arrived.  HG_INVALID if it has none to offer;
+		 * this is no failure, here and in the next two calls.
+		 */
+		HgStatus (*window)(HgJob *job, HgSide side, struct HgPeerWindow *window, HgError *error);
+
+		/*
+		 * Sends the rows of a side that belong to another shard's parts, none of which were taken,
+		 * to that shard's peer window.  The descriptor stays the caller's.  An engine that works
+		 * asynchronously may return before the rows are there.  Until sent only close may be
+		 * called on the job.
+		 */
+		HgStatus (*send_rows)(HgJob *job, HgSide side, uint32_t shard,
+							  const struct HgPeerWindow *window, HgError *error);
+
+		/*
+		 * Waits until the rows of the last send_rows are there.  They then count as taken.  With
+		 * HG_INVALID none were sent, and none count as taken.
+		 */
+		HgStatus (*sent)(HgJob *job, HgSide side, HgError *error);
+	} HgWindowCalls;
+
+#define HG_WINDOW_CALLS(prefix)                                                                    \
+	{                                                                                              \
+		.window = prefix##_window, .send_rows = prefix##_send_rows, .sent = prefix##_sent          \
+	}
+
 #ifdef __cplusplus
 }
 #endif

@@ -274,6 +274,58 @@ extern "C"
 	extern HgStatus hg_replica_check(const HgReplicaShape *shape, HgError *error);
 	extern HgStatus hg_replica_column_check(const HgReplicaColumnShape *shape, HgError *error);
 
+	/* The calls that make replicas. */
+	typedef struct HgStoreCalls
+	{
+		/*
+		 * For a job with spec.new_replica: adds count edges to its graph; keys[i], of the shape's
+		 * key width, is the key of row rows[i].  Edges may come in any order; the arrays may be
+		 * reused when the call returns.  HG_INVALID if there are more edges than the shape has
+		 * rows; build answers it if there are fewer.
+		 */
+		HgStatus (*put_edges)(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
+							  HgError *error);
+
+		/*
+		 * For a job with spec.new_column: sets the values of count ordinals from first_ordinal on.
+		 * nulls[count] are bytes, not 0 where the value is NULL, and NULL if no value is.
+		 * Ordinals without a value are undefined.  HG_INVALID if the ordinals go beyond the
+		 * column; nothing is set then.
+		 */
+		HgStatus (*put_values)(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
+							   uint64_t first_ordinal, HgError *error);
+
+		/*
+		 * Takes the replica out of a built job with spec.new_replica or new_column, and returns
+		 * how many bytes it holds.  The caller owns it until it calls release.  An engine that
+		 * knows the replica by its name sets *graph to NULL; there is nothing to release then.
+		 */
+		HgStatus (*take_replica)(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error);
+
+		/* Releases a replica that no job uses.  Never fails or waits long. */
+		void (*release)(HgEngine *engine, HgReplica *graph);
+	} HgStoreCalls;
+
+#define HG_STORE_CALLS(prefix)                                                                     \
+	{                                                                                              \
+		.put_edges = prefix##_put_edges, .put_values = prefix##_put_values,                        \
+		.take_replica = prefix##_take_replica, .release = prefix##_release                         \
+	}
+
+	/* The call for sides that are graph replicas. */
+	typedef struct HgMaskCalls
+	{
+		/*
+		 * For a side with spec.replica, before build: sets words first_word .. first_word + count
+		 * - 1 of the mask of rows that count.  words NULL means that all of them are 0.  Rows of
+		 * words that were never set count.  The array may be reused when the call returns.  lookup
+		 * is 0 for the side itself, or n for the graph that lookup n - 1 of the side looks rows up
+		 * in.
+		 */
+		HgStatus (*mask)(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
+						 uint64_t count, const uint64_t *words, HgError *error);
+	} HgMaskCalls;
+
 #ifdef __cplusplus
 }
 #endif

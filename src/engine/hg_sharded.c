@@ -127,7 +127,7 @@ hg_shards_open(HgShardedJob *job, HgError *error)
 		job->sharded->called = job->shards;
 		if (target == NULL)
 			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
-		if (spec.shards != 0 && target->tally == NULL)
+		if (spec.shards != 0 && target->exchange == NULL)
 			return hg_error_set(error, HG_INVALID, NULL, "an engine exchanges no rows");
 		if (job->is_partitioned)
 			hg_sharded_partitions_shard(job, job->shards, &partitions, &spec);
@@ -148,8 +148,8 @@ hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgRedu
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		job->sharded->called = i;
-		if (job->shard[i].calls.start != NULL)
-			status = job->shard[i].calls.start(job->shard[i].job, ahead, mode, spec, error);
+		if (job->shard[i].calls.ahead != NULL)
+			status = job->shard[i].calls.ahead->start(job->shard[i].job, ahead, mode, spec, error);
 	}
 	return status;
 }
@@ -161,7 +161,7 @@ hg_shards_close(HgShardedJob *job)
 	{
 		HgShard *shard = &job->shard[--job->shards];
 
-		shard->calls.close(shard->job);
+		shard->calls.join->close(shard->job);
 	}
 }
 
@@ -301,7 +301,7 @@ deal_rows(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, uint
 		HgShard *shard = hg_shard_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 
-		status = shard->calls.append_rows(
+		status = shard->calls.join->append_rows(
 			shard->job, side, from + (row - first_row) * job->spec.key_width, step, row, error);
 		row += step;
 	}
@@ -366,9 +366,9 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 		const uint64_t step = smaller(end, first_row + count) - row;
 		const uint64_t at = row - first_row;
 
-		status = shard->calls.append_column(shard->job, side, column,
-											from + at * job->spec.column_width[side][column],
-											nulls != NULL ? nulls + at : NULL, step, row, error);
+		status = shard->calls.columns->append_column(
+			shard->job, side, column, from + at * job->spec.column_width[side][column],
+			nulls != NULL ? nulls + at : NULL, step, row, error);
 		row += step;
 		job->given[side][column] += status == HG_OK ? step : 0;
 		/* values that went to another shard can not be taken back */
@@ -451,7 +451,7 @@ sharded_build(HgJob *handle, HgError *error)
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		job->sharded->called = i;
-		status = job->shard[i].calls.build(job->shard[i].job, error);
+		status = job->shard[i].calls.join->build(job->shard[i].job, error);
 	}
 	job->state.built = status == HG_OK;
 	/* the rows have been exchanged, so that no failure can be repaired */
@@ -460,7 +460,7 @@ sharded_build(HgJob *handle, HgError *error)
 	return status;
 }
 
-/* HgEngine.mask: for partitioned graph replicas, and for those that are joined with one. */
+/* HgMaskCalls.mask: for partitioned graph replicas, and for those that are joined with one. */
 static HgStatus
 sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 			 const uint64_t *words, HgError *error)
@@ -496,7 +496,7 @@ sharded_match(HgJob *handle, HgMatchMode mode, HgError *error)
 
 	status = start_unless_ahead(job, HG_AHEAD_MATCH, mode, NULL, error);
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
-		status = job->shard[i].calls.match(job->shard[i].job, mode, error);
+		status = job->shard[i].calls.join->match(job->shard[i].job, mode, error);
 	job->current = 0;
 	job->streaming = status == HG_OK;
 	return hg_wrapped_finish(&job->state, status);
@@ -521,7 +521,7 @@ sharded_next(HgJob *handle, HgMatches *matches, HgError *error)
 	{
 		HgShard *shard = &job->shard[job->current];
 
-		status = shard->calls.next(shard->job, matches, error);
+		status = shard->calls.join->next(shard->job, matches, error);
 		if (status == HG_OK && matches->count == 0)
 			job->current++;
 	}
@@ -549,7 +549,7 @@ sharded_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error
 		uint64_t counted;
 
 		job->sharded->called = i;
-		status = job->shard[i].calls.count(job->shard[i].job, mode, &counted, error);
+		status = job->shard[i].calls.join->count(job->shard[i].job, mode, &counted, error);
 		if (status == HG_OK)
 			sum += counted;
 	}
@@ -610,7 +610,7 @@ sharded_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error
 	{
 		HgGraphStats one;
 
-		status = job->shard[i].calls.describe(job->shard[i].job, side, &one, error);
+		status = job->shard[i].calls.join->describe(job->shard[i].job, side, &one, error);
 		if (status != HG_OK)
 			break;
 		sum.vertices += one.vertices;
@@ -638,9 +638,9 @@ sharded_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_k
 	if (job->shards > 1)
 		return hg_error_set(error, HG_INVALID, NULL, "the graph is in pieces");
 	job->streaming = false;
-	return hg_wrapped_finish(&job->state,
-							 job->shard[0].calls.export_graph(job->shard[0].job, side, offsets,
-															  edge_keys, edge_rows, error));
+	return hg_wrapped_finish(
+		&job->state, job->shard[0].calls.join->export_graph(job->shard[0].job, side, offsets,
+															edge_keys, edge_rows, error));
 }
 
 static void
@@ -648,12 +648,12 @@ sharded_stats(HgJob *handle, HgJobStats *stats)
 {
 	HgShardedJob *job = job_of(handle);
 
-	job->shard[0].calls.stats(job->shard[0].job, stats);
+	job->shard[0].calls.join->stats(job->shard[0].job, stats);
 	for (uint32_t i = 1; i < job->shards; i++)
 	{
 		HgJobStats one;
 
-		job->shard[i].calls.stats(job->shard[i].job, &one);
+		job->shard[i].calls.join->stats(job->shard[i].job, &one);
 		stats->vertices += one.vertices;
 		stats->bins += one.bins;
 		stats->passes += one.passes;
@@ -682,28 +682,23 @@ sharded_close(HgJob *handle)
 	hg_host_memory_free(job->host, job, sizeof(*job));
 }
 
+static const HgJoinCalls sharded_join = HG_JOIN_CALLS(sharded);
+static const HgColumnCalls sharded_columns = HG_COLUMN_CALLS(sharded);
+static const HgAheadCalls sharded_ahead = {.start = sharded_start};
+static const HgMaskCalls sharded_masks = {.mask = sharded_mask};
+
 void
 hg_sharded_init(HgSharded *sharded, const char *name, uint32_t shards, uint32_t deal_rows,
 				HgEngine *(*target)(void *arg, uint32_t shard), void *arg)
 {
 	sharded->engine = (HgEngine){
 		.name = name,
+		.can = HG_CAN_NUMBER,
 		.open = sharded_open,
-		.append = sharded_append,
-		.append_rows = sharded_append_rows,
-		.append_column = sharded_append_column,
-		.build = sharded_build,
-		.match = sharded_match,
-		.next = sharded_next,
-		.count = sharded_count,
-		.reduce = sharded_reduce,
-		.next_groups = sharded_next_groups,
-		.describe = sharded_describe,
-		.export_graph = sharded_export_graph,
-		.stats = sharded_stats,
-		.close = sharded_close,
-		.start = sharded_start,
-		.mask = sharded_mask,
+		.join = &sharded_join,
+		.columns = &sharded_columns,
+		.ahead = &sharded_ahead,
+		.masks = &sharded_masks,
 	};
 	sharded->shards = shards;
 	sharded->deal_rows = deal_rows;

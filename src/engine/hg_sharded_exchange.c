@@ -87,10 +87,10 @@ move_rows(HgShardedJob *job, HgSide side, uint32_t from, uint32_t to, HgExchange
 	{
 		status = hg_host_check_cancel(job->host, error);
 		if (status == HG_OK)
-			status = source->calls.take_rows(source->job, side, to, rows, error);
+			status = source->calls.exchange->take_rows(source->job, side, to, rows, error);
 		if (status != HG_OK || rows->count == 0)
 			return status;
-		status = target->calls.put_rows(target->job, side, rows, error);
+		status = target->calls.exchange->put_rows(target->job, side, rows, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -110,7 +110,7 @@ expect_rows(HgShardedJob *job, HgSide side, const Tally *tallies, const uint32_t
 		exchange.self = to;
 		for (uint32_t from = 0; from < job->shards; from++)
 			exchange.rows[from] = hg_exchange_rows_of(tallies[from], ends, to);
-		status = job->shard[to].calls.expect(job->shard[to].job, side, &exchange, error);
+		status = job->shard[to].calls.exchange->expect(job->shard[to].job, side, &exchange, error);
 	}
 	return status;
 }
@@ -128,9 +128,9 @@ make_windows(HgShardedJob *job, HgSide side, Moves *moves, HgError *error)
 		HgShard *shard = &job->shard[to];
 		HgStatus status;
 
-		if (moves->coming[to] == 0 || shard->calls.window == NULL)
+		if (moves->coming[to] == 0 || shard->calls.windows == NULL)
 			continue;
-		status = shard->calls.window(shard->job, side, &moves->windows[to], error);
+		status = shard->calls.windows->window(shard->job, side, &moves->windows[to], error);
 		moves->has_window[to] = status == HG_OK;
 		if (status != HG_OK && status != HG_INVALID)
 			return status;
@@ -158,9 +158,9 @@ send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgEr
 		const uint32_t to = (from + distance) % job->shards;
 		HgShard *shard = &job->shard[from];
 
-		if (moves->rows[from][to] == 0 || !moves->has_window[to] || shard->calls.send_rows == NULL)
+		if (moves->rows[from][to] == 0 || !moves->has_window[to] || shard->calls.windows == NULL)
 			continue;
-		status = shard->calls.send_rows(shard->job, side, to, &moves->windows[to], error);
+		status = shard->calls.windows->send_rows(shard->job, side, to, &moves->windows[to], error);
 		sends[from] = status == HG_OK;
 		status = status == HG_INVALID ? HG_OK : status;
 	}
@@ -170,7 +170,7 @@ send_round(HgShardedJob *job, HgSide side, uint32_t distance, Moves *moves, HgEr
 
 		if (!sends[from])
 			continue;
-		status = job->shard[from].calls.sent(job->shard[from].job, side, error);
+		status = job->shard[from].calls.windows->sent(job->shard[from].job, side, error);
 		if (status == HG_OK)
 		{
 			job->sent += moves->rows[from][to];
@@ -240,7 +240,7 @@ move_rest(HgShardedJob *job, HgSide side, const Moves *moves, HgError *error)
 static HgStatus
 rows_arrived(HgShardedJob *job, HgSide side, uint32_t to, const Moves *moves, HgError *error)
 {
-	HgStatus status = job->shard[to].calls.arrived(job->shard[to].job, side, error);
+	HgStatus status = job->shard[to].calls.exchange->arrived(job->shard[to].job, side, error);
 
 	if (status == HG_INVALID && moves->is_sent_to[to])
 		status = hg_error_set(error, HG_CONNECTION_LOST, NULL,
@@ -278,7 +278,7 @@ choose_parts(HgShardedJob *job, Tally *tallies[2], uint32_t *ends, HgError *erro
 		{
 			HgShard *one = &job->shard[shard];
 			HgStatus status =
-				one->calls.tally(one->job, (HgSide) side, tallies[side][shard], error);
+				one->calls.exchange->tally(one->job, (HgSide) side, tallies[side][shard], error);
 
 			if (status != HG_OK)
 				return status;

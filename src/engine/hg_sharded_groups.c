@@ -198,7 +198,7 @@ merge_shard(HgShardedJob *job, HgShard *shard, Slots *slots, uint64_t most, uint
 
 		status = hg_host_check_cancel(job->host, error);
 		if (status == HG_OK)
-			status = shard->calls.next_groups(shard->job, &records, error);
+			status = shard->calls.columns->next_groups(shard->job, &records, error);
 		if (status != HG_OK || records.count == 0)
 			return status;
 		for (size_t i = 0; i < records.count && status == HG_OK && groups->count < most; i++)
@@ -241,7 +241,7 @@ hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *
 
 		job->sharded->called = shard;
 		/* also if one has too many: the other shards have begun */
-		status = one->calls.reduce(one->job, mode, spec, &made, error);
+		status = one->calls.columns->reduce(one->job, mode, spec, &made, error);
 		if (status != HG_OK)
 			return status;
 		too_many = too_many || made == HG_TOO_MANY_GROUPS;

@@ -158,7 +158,7 @@ extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard,
 										HgShardedPartitionSpec *of, HgJobSpec *spec);
 
 /*
- * hg_sharded_partitions_mask is HgEngine.mask for a side or a lookup.  It collects the masks of
+ * hg_sharded_partitions_mask is HgMaskCalls.mask for a side or a lookup.  It collects the masks of
  * partitions, which hg_sharded_partitions_send_masks passes to the shards before they build.
  */
 extern HgStatus hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup,

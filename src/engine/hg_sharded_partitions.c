@@ -275,8 +275,8 @@ hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint32_t lookup, uint
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		job->sharded->called = i;
-		status = job->shard[i].calls.mask(job->shard[i].job, side, lookup, first_word, count, words,
-										  error);
+		status = job->shard[i].calls.masks->mask(job->shard[i].job, side, lookup, first_word, count,
+												 words, error);
 	}
 	return status;
 }
@@ -294,7 +294,7 @@ send_masks(HgShardedJob *job, HgSide side, uint32_t shard, HgError *error)
 		const uint64_t *mask = job->partitioned.masks[side][lookup][shard];
 
 		if (mask != NULL)
-			status = of->calls.mask(
+			status = of->calls.masks->mask(
 				of->job, side, lookup, 0,
 				hg_partition_mask_words(job->partitioned.partitions[side][lookup], shard), mask,
 				error);

@@ -94,6 +94,17 @@ extern "C"
 									 const HgTableTrial *trial, const void *keys, uint64_t nkeys,
 									 HgTableMeasure *measure, HgError *error);
 
+	/* The call for a job that measures a table. */
+	typedef struct HgMeasureCalls
+	{
+		/*
+		 * For a job with spec.trial, in place of build: measures the table over all inner keys.
+		 * Times are the engine's own, without those of append.  HG_INVALID is an answer: the table
+		 * can not hold these keys.
+		 */
+		HgStatus (*measure_table)(HgJob *job, struct HgTableMeasure *measure, HgError *error);
+	} HgMeasureCalls;
+
 #ifdef __cplusplus
 }
 #endif

@@ -76,7 +76,7 @@ hg_replica_put_graph(HgEngine *engine, HgJob *job, const HgFlatGraph *graph, HgE
 		uint64 count = hg_flat_scan(graph, bin, &keys, &rows);
 
 		if (count > 0)
-			status = engine->put_edges(job, keys, rows, count, error);
+			status = engine->store->put_edges(job, keys, rows, count, error);
 	}
 	return status;
 }
@@ -120,10 +120,10 @@ hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *send
 	status = hg_replica_put(task, engine, job, error);
 	sending->sent = true;
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK)
-		status = engine->take_replica(job, &replica, bytes, error);
-	engine->close(job);
+		status = engine->store->take_replica(job, &replica, bytes, error);
+	engine->join->close(job);
 	return status;
 }
 

@@ -423,9 +423,9 @@ hg_replica_put_selected(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
 										replica->selected, replica->selected_nulls, &number);
 	if (count == 0)
 		return HG_OK;
-	return engine->put_values(job, replica->selected,
-							  all->nulls != NULL ? replica->selected_nulls : NULL, count, number,
-							  error);
+	return engine->store->put_values(job, replica->selected,
+									 all->nulls != NULL ? replica->selected_nulls : NULL, count,
+									 number, error);
 }
 
 /* Sends the values of a segment. */
@@ -451,8 +451,8 @@ hg_replica_put_segment(HgReplicaColumn *replica, HgEngine *engine, HgJob *job, u
 			status =
 				hg_replica_put_selected(replica, engine, job, &all, partitions, partition, error);
 		else
-			status =
-				engine->put_values(job, all.values, all.nulls, all.count, ordinal + first, error);
+			status = engine->store->put_values(job, all.values, all.nulls, all.count,
+											   ordinal + first, error);
 	}
 	return status;
 }

@@ -265,7 +265,8 @@ hg_replica_flush(HgEngine *engine, HgJob *job, HgPartitionEdges *edges, HgError 
 	const uint64 count = edges->count;
 
 	edges->count = 0;
-	return count > 0 ? engine->put_edges(job, edges->keys, edges->rows, count, error) : HG_OK;
+	return count > 0 ? engine->store->put_edges(job, edges->keys, edges->rows, count, error)
+					 : HG_OK;
 }
 
 /* Returns true if the i-th edge is of the partition. */

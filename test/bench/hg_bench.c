@@ -71,13 +71,13 @@ static HgStatus
 read_stream(HgEngine *engine, HgJob *job, HgMatchMode mode, HgMatches *matches, bool sum,
 			HgBenchResult *result, HgError *error)
 {
-	HgStatus status = engine->match(job, mode, error);
+	HgStatus status = engine->join->match(job, mode, error);
 
 	result->pairs = 0;
 	result->checksum = 0;
 	while (status == HG_OK)
 	{
-		status = engine->next(job, matches, error);
+		status = engine->join->next(job, matches, error);
 		if (status != HG_OK || matches->count == 0)
 			break;
 		result->pairs += matches->count;
@@ -106,18 +106,18 @@ run_job(HgEngine *engine, const HgWorkload *workload, const Options *options, bo
 	status = engine->open(engine, &hg_bench_host, &spec, &job, error);
 	if (status != HG_OK)
 		return status;
-	status = engine->append(job, HG_INNER, workload->keys_a, workload->rows_a, error);
+	status = engine->join->append(job, HG_INNER, workload->keys_a, workload->rows_a, error);
 	if (status == HG_OK)
-		status = engine->append(job, HG_OUTER, workload->keys_b, workload->rows_b, error);
+		status = engine->join->append(job, HG_OUTER, workload->keys_b, workload->rows_b, error);
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK && options->count && !sum)
-		status = engine->count(job, mode, &result->pairs, error);
+		status = engine->join->count(job, mode, &result->pairs, error);
 	else if (status == HG_OK)
 		status = read_stream(engine, job, mode, matches, sum, result, error);
 	result->total_ms = hg_clock_ms() - start;
 
-	engine->stats(job, &stats);
+	engine->join->stats(job, &stats);
 	memcpy(result->phase_ms, stats.phase_ms, sizeof(result->phase_ms));
 	result->peak_bytes = stats.peak_bytes;
 	if (stats.build == HG_BUILD_TABLE)
@@ -127,7 +127,7 @@ run_job(HgEngine *engine, const HgWorkload *workload, const Options *options, bo
 		snprintf(result->device, sizeof(result->device), "%s %s, 2^%u bins",
 				 hg_build_name(stats.build), hg_probe_name(stats.probe),
 				 (unsigned) __builtin_ctzll(stats.bins));
-	engine->close(job);
+	engine->join->close(job);
 	return status;
 }
 

@@ -351,14 +351,14 @@ bench_job(const char *name)
 		return;
 	}
 	for (int s = 0; s < 2 && status == HG_OK; s++)
-		status = engine->append(job, (HgSide) s, sides[s].keys, options.rows[s], NULL);
+		status = engine->join->append(job, (HgSide) s, sides[s].keys, options.rows[s], NULL);
 	if (status == HG_OK)
-		status = engine->build(job, NULL);
+		status = engine->join->build(job, NULL);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &pairs, NULL);
+		status = engine->join->count(job, HG_MATCH_ALL, &pairs, NULL);
 	note(name, (uint64_t) options.rows[0] + options.rows[1], cpu_ms() - start);
 	check(name, status, pairs, smaller(options.rows[0], options.rows[1]));
-	engine->close(job);
+	engine->join->close(job);
 }
 
 static void

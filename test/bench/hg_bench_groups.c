@@ -85,7 +85,7 @@ groups_are_right(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, const R
 
 	do
 	{
-		if (engine->next_groups(job, &records, &error) != HG_OK)
+		if (engine->columns->next_groups(job, &records, &error) != HG_OK)
 			fail("next_groups", &error);
 		for (size_t i = 0; i < records.count; i++)
 		{
@@ -127,25 +127,26 @@ bench_groups(HgEngine *engine, Rows *rows, uint64_t groups, unsigned hot, bool a
 	if (engine->open(engine, &hg_bench_host, &job_spec, &job, &error) != HG_OK)
 		fail("open", &error);
 	for (int side = 0; side < 2; side++)
-		if (engine->append(job, (HgSide) side, rows->keys[side], rows->rows, &error) != HG_OK)
+		if (engine->join->append(job, (HgSide) side, rows->keys[side], rows->rows, &error) != HG_OK)
 			fail("append", &error);
 	appended_ms = hg_clock_ms();
-	if (engine->append_column(job, HG_OUTER, 0, rows->numbers, NULL, rows->rows, 0, &error) !=
-			HG_OK ||
-		engine->append_column(job, HG_INNER, 0, rows->groups, NULL, rows->rows, 0, &error) != HG_OK)
+	if (engine->columns->append_column(job, HG_OUTER, 0, rows->numbers, NULL, rows->rows, 0,
+									   &error) != HG_OK ||
+		engine->columns->append_column(job, HG_INNER, 0, rows->groups, NULL, rows->rows, 0,
+									   &error) != HG_OK)
 		fail("append_column", &error);
 	appended_ms = hg_clock_ms() - appended_ms;
-	if (engine->build(job, &error) != HG_OK)
+	if (engine->join->build(job, &error) != HG_OK)
 		fail("build", &error);
 	for (int run = -1; run < runs; run++)
 	{
 		double start = hg_clock_ms();
 		double middle;
 
-		if (engine->count(job, HG_MATCH_ALL, &pairs, &error) != HG_OK)
+		if (engine->join->count(job, HG_MATCH_ALL, &pairs, &error) != HG_OK)
 			fail("count", &error);
 		middle = hg_clock_ms();
-		if (engine->reduce(job, HG_MATCH_ALL, &spec, &found, &error) != HG_OK)
+		if (engine->columns->reduce(job, HG_MATCH_ALL, &spec, &found, &error) != HG_OK)
 			fail("reduce", &error);
 		if (run >= 0)
 		{
@@ -161,7 +162,7 @@ bench_groups(HgEngine *engine, Rows *rows, uint64_t groups, unsigned hot, bool a
 		   (reduce_ms[runs / 2] - count_ms[runs / 2]) * 1e6 / (double) rows->rows,
 		   (double) rows->rows * (8 + 4) / appended_ms / 1e6, right ? "yes" : "NO");
 	fflush(stdout);
-	engine->close(job);
+	engine->join->close(job);
 	return right;
 }
 

@@ -326,7 +326,7 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 static bool
 has_columns(HgJob *job)
 {
-	return engine_of(job)->append_column != NULL;
+	return engine_of(job)->columns != NULL;
 }
 
 /* A copy of keys that lasts as long as the job; NULL when out of memory. */
@@ -359,7 +359,7 @@ standin_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 	keys = keep_keys(job, side, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = engine_of(job)->append(inside(job), side, keys, count, error);
+	status = engine_of(job)->join->append(inside(job), side, keys, count, error);
 	if (status == HG_OK)
 		status = hg_host_reduce_add_rows(reduce, side, count, reduce->rows[side], error);
 	return answer(status, error);
@@ -374,7 +374,7 @@ standin_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, u
 	keys = keep_keys(job, side, keys, count, error);
 	if (keys == NULL)
 		return HG_OUT_OF_MEMORY;
-	status = engine_of(job)->append_rows(inside(job), side, keys, count, first_row, error);
+	status = engine_of(job)->join->append_rows(inside(job), side, keys, count, first_row, error);
 	if (status == HG_OK)
 		status =
 			hg_host_reduce_add_rows(&((StandinJob *) job)->reduce, side, count, first_row, error);
@@ -386,8 +386,8 @@ standin_append_column(HgJob *job, HgSide side, uint32_t column, const void *valu
 					  const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	if (has_columns(job))
-		return answer(engine_of(job)->append_column(inside(job), side, column, values, nulls, count,
-													first_row, error),
+		return answer(engine_of(job)->columns->append_column(inside(job), side, column, values,
+															 nulls, count, first_row, error),
 					  error);
 	return hg_host_reduce_append(&((StandinJob *) job)->reduce, side, column, values, nulls, count,
 								 first_row, error);
@@ -423,7 +423,7 @@ standin_build(HgJob *job, HgError *error)
 		status = hg_host_reduce_check(&((StandinJob *) job)->reduce, error);
 	if (status != HG_OK)
 		return status;
-	return answer(engine_of(job)->build(inside(job), error), error);
+	return answer(engine_of(job)->join->build(inside(job), error), error);
 }
 
 /* Is there memory for what is to be done with a job's columns? */
@@ -446,7 +446,7 @@ standin_match(HgJob *job, HgMatchMode mode, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	return engine_of(job)->match(inside(job), mode, error);
+	return engine_of(job)->join->match(inside(job), mode, error);
 }
 
 static HgStatus
@@ -459,7 +459,7 @@ standin_next(HgJob *job, HgMatches *matches, HgError *error)
 		chunks_to_live--;
 	pthread_mutex_unlock(&lock);
 	if (has_columns(job))
-		return engine_of(job)->next(inside(job), matches, error);
+		return engine_of(job)->join->next(inside(job), matches, error);
 	return hg_host_reduce_gather(&((StandinJob *) job)->reduce, engine_of(job), inside(job),
 								 matches, error);
 }
@@ -471,7 +471,7 @@ standin_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	return engine_of(job)->count(inside(job), mode, matches, error);
+	return engine_of(job)->join->count(inside(job), mode, matches, error);
 }
 
 static HgStatus
@@ -485,7 +485,7 @@ standin_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t 
 	if (status != HG_OK)
 		return status;
 	if (has_columns(job))
-		return engine_of(job)->reduce(inside(job), mode, spec, groups, error);
+		return engine_of(job)->columns->reduce(inside(job), mode, spec, groups, error);
 	return hg_host_reduce_run(&((StandinJob *) job)->reduce, &engine, job, mode, spec, groups,
 							  error);
 }
@@ -498,7 +498,7 @@ standin_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 
 	if (has_columns(job))
 	{
-		status = engine_of(job)->next_groups(inside(job), records, error);
+		status = engine_of(job)->columns->next_groups(inside(job), records, error);
 		/* behind the keys, of which there is one, is what tells that it is NULL */
 		if (key != 0 && status == HG_OK && records->count > 0)
 		{
@@ -513,14 +513,15 @@ standin_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 static HgStatus
 standin_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 {
-	return engine_of(job)->describe(inside(job), side, stats, error);
+	return engine_of(job)->join->describe(inside(job), side, stats, error);
 }
 
 static HgStatus
 standin_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
 					 uint32_t *edge_rows, HgError *error)
 {
-	return engine_of(job)->export_graph(inside(job), side, offsets, edge_keys, edge_rows, error);
+	return engine_of(job)->join->export_graph(inside(job), side, offsets, edge_keys, edge_rows,
+											  error);
 }
 
 /* The inner keys of a job, which were kept from the last to the first, in one array. */
@@ -565,10 +566,11 @@ static HgStatus
 standin_append_pages(HgJob *job, HgSide side, const void *pages, uint64_t count,
 					 uint64_t first_page, HgError *error)
 {
-	if (engine_of(job)->append_pages == NULL)
+	if (engine_of(job)->pages == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no pages");
-	return answer(engine_of(job)->append_pages(inside(job), side, pages, count, first_page, error),
-				  error);
+	return answer(
+		engine_of(job)->pages->append_pages(inside(job), side, pages, count, first_page, error),
+		error);
 }
 
 /* Pages that were brought, in memory of the device that was lent for them alone. */
@@ -587,20 +589,20 @@ standin_bring_pages(HgJob *job, const HgHost *host, HgSide side, const void *pag
 	HgStatus status;
 
 	*brought = NULL;
-	if (inner->bring_pages == NULL || switch_value("HG_STANDIN_NO_PIECES") != 0)
+	if (inner->brought == NULL || switch_value("HG_STANDIN_NO_PIECES") != 0)
 		return HG_OK;
 	made = calloc(1, sizeof(*made));
 	if (made == NULL)
 		return HG_OK;
 	made->account.caller_host = host;
 	made->account.host = (HgHost){.alloc = device_alloc,
-							   .free = device_free,
-							   .cancelled = device_cancelled,
-							   .arg = &made->account};
+								  .free = device_free,
+								  .cancelled = device_cancelled,
+								  .arg = &made->account};
 	status = dawdle_and_meet(host, "HG_STANDIN_BRING_MS", error);
 	if (status == HG_OK)
-		status = inner->bring_pages(inside(job), &made->account.host, side, pages, count,
-									&made->inside, error);
+		status = inner->brought->bring_pages(inside(job), &made->account.host, side, pages, count,
+											 &made->inside, error);
 	if (made->inside != NULL)
 		*brought = (HgBroughtPages *) made;
 	else
@@ -615,9 +617,9 @@ standin_take_pages(HgJob *job, HgBroughtPages *brought, uint64_t first_page, HgE
 	HgStatus status = dawdle(host_of(job), "HG_STANDIN_TAKE_MS", error);
 
 	if (status == HG_OK)
-		status = engine_of(job)->take_pages(inside(job), made->inside, first_page, error);
+		status = engine_of(job)->brought->take_pages(inside(job), made->inside, first_page, error);
 	else
-		engine_of(job)->drop_pages(inside(job), made->inside);
+		engine_of(job)->brought->drop_pages(inside(job), made->inside);
 	free(made);
 	return answer(status, error);
 }
@@ -627,7 +629,7 @@ standin_drop_pages(HgJob *job, HgBroughtPages *brought)
 {
 	StandinPages *made = (StandinPages *) brought;
 
-	engine_of(job)->drop_pages(inside(job), made->inside);
+	engine_of(job)->brought->drop_pages(inside(job), made->inside);
 	free(made);
 }
 
@@ -635,27 +637,28 @@ static HgStatus
 standin_put_edges(HgJob *job, const void *keys, const uint32_t *rows, uint64_t count,
 				  HgError *error)
 {
-	if (engine_of(job)->put_edges == NULL)
+	if (engine_of(job)->store == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph");
-	return answer(engine_of(job)->put_edges(inside(job), keys, rows, count, error), error);
+	return answer(engine_of(job)->store->put_edges(inside(job), keys, rows, count, error), error);
 }
 
 static HgStatus
 standin_put_values(HgJob *job, const void *values, const uint8_t *nulls, uint64_t count,
 				   uint64_t first_ordinal, HgError *error)
 {
-	if (engine_of(job)->put_values == NULL)
+	if (engine_of(job)->store == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column");
 	return answer(
-		engine_of(job)->put_values(inside(job), values, nulls, count, first_ordinal, error), error);
+		engine_of(job)->store->put_values(inside(job), values, nulls, count, first_ordinal, error),
+		error);
 }
 
 static HgStatus
 standin_take_replica(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
-	if (engine_of(job)->take_replica == NULL)
+	if (engine_of(job)->store == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph");
-	return engine_of(job)->take_replica(inside(job), graph, bytes, error);
+	return engine_of(job)->store->take_replica(inside(job), graph, bytes, error);
 }
 
 static void
@@ -663,17 +666,18 @@ standin_release(HgEngine *self, HgReplica *graph)
 {
 	(void) self;
 	usleep((useconds_t) switch_value("HG_STANDIN_RELEASE_MS") * 1000);
-	holding.engine.release(&holding.engine, graph);
+	holding.engine.store->release(&holding.engine, graph);
 }
 
 static HgStatus
 standin_mask(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 			 const uint64_t *words, HgError *error)
 {
-	if (engine_of(job)->mask == NULL)
+	if (engine_of(job)->masks == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no graph replica");
-	return answer(engine_of(job)->mask(inside(job), side, lookup, first_word, count, words, error),
-				  error);
+	return answer(
+		engine_of(job)->masks->mask(inside(job), side, lookup, first_word, count, words, error),
+		error);
 }
 
 static HgStatus
@@ -683,13 +687,13 @@ standin_tally(HgJob *job, HgSide side, uint64_t *counts, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	return answer(engine_of(job)->tally(inside(job), side, counts, error), error);
+	return answer(engine_of(job)->exchange->tally(inside(job), side, counts, error), error);
 }
 
 static HgStatus
 standin_expect(HgJob *job, HgSide side, const HgExchange *exchange, HgError *error)
 {
-	HgStatus status = engine_of(job)->expect(inside(job), side, exchange, error);
+	HgStatus status = engine_of(job)->exchange->expect(inside(job), side, exchange, error);
 
 	if (status == HG_OK)
 		hg_host_window_expect(&((StandinJob *) job)->windows[side],
@@ -749,8 +753,8 @@ standin_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPeerWindow
 	if (status != HG_OK)
 		return status;
 	return answer(hg_host_window_send(&job->windows[side], engine_of(handle), inside(handle),
-									 &job->reduce, side, shard, window, hg_host_send_fault(how),
-									 error),
+									  &job->reduce, side, shard, window, hg_host_send_fault(how),
+									  error),
 				  error);
 }
 
@@ -775,7 +779,7 @@ standin_arrived(HgJob *handle, HgSide side, HgError *error)
 								 &job->reduce, side, error);
 	end_window(job, side);
 	if (status == HG_OK)
-		status = engine_of(handle)->arrived(inside(handle), side, error);
+		status = engine_of(handle)->exchange->arrived(inside(handle), side, error);
 	if (status == HG_OK)
 		job->windows[side].exchange.shards = 0;
 	return answer(status, error);
@@ -784,7 +788,7 @@ standin_arrived(HgJob *handle, HgSide side, HgError *error)
 static void
 standin_stats(HgJob *job, HgJobStats *stats)
 {
-	engine_of(job)->stats(inside(job), stats);
+	engine_of(job)->join->stats(inside(job), stats);
 }
 
 static void
@@ -794,7 +798,7 @@ standin_close(HgJob *handle)
 
 	while (switch_value("HG_STANDIN_HANG") != 0)
 		pause();
-	job->engine->close(job->job);
+	job->engine->join->close(job->job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		end_window(job, side);
 	hg_host_reduce_free(&job->reduce);
@@ -808,41 +812,29 @@ standin_close(HgJob *handle)
 	free(job);
 }
 
+static const HgJoinCalls standin_join = HG_JOIN_CALLS(standin);
+static const HgColumnCalls standin_columns = HG_COLUMN_CALLS(standin);
+static const HgPageCalls standin_pages = {.append_pages = standin_append_pages};
+static const HgBroughtCalls standin_brought = HG_BROUGHT_CALLS(standin);
+static const HgStoreCalls standin_store = HG_STORE_CALLS(standin);
+static const HgMaskCalls standin_masks = {.mask = standin_mask};
+static const HgExchangeCalls standin_exchange = HG_EXCHANGE_CALLS(standin);
+static const HgWindowCalls standin_windows = HG_WINDOW_CALLS(standin);
+static const HgMeasureCalls standin_measuring = {.measure_table = standin_measure_table};
+
 static HgEngine engine = {
 	.name = "cuda",
-	.filters = true,
+	.can = HG_CAN_NUMBER | HG_CAN_FILTER,
 	.open = standin_open,
-	.append = standin_append,
-	.append_rows = standin_append_rows,
-	.append_column = standin_append_column,
-	.append_pages = standin_append_pages,
-	.bring_pages = standin_bring_pages,
-	.take_pages = standin_take_pages,
-	.drop_pages = standin_drop_pages,
-	.build = standin_build,
-	.match = standin_match,
-	.next = standin_next,
-	.count = standin_count,
-	.reduce = standin_reduce,
-	.next_groups = standin_next_groups,
-	.describe = standin_describe,
-	.export_graph = standin_export_graph,
-	.stats = standin_stats,
-	.close = standin_close,
-	.measure_table = standin_measure_table,
-	.put_edges = standin_put_edges,
-	.put_values = standin_put_values,
-	.take_replica = standin_take_replica,
-	.release = standin_release,
-	.mask = standin_mask,
-	.tally = standin_tally,
-	.expect = standin_expect,
-	.take_rows = standin_take_rows,
-	.put_rows = standin_put_rows,
-	.arrived = standin_arrived,
-	.window = standin_window,
-	.send_rows = standin_send_rows,
-	.sent = standin_sent,
+	.join = &standin_join,
+	.columns = &standin_columns,
+	.pages = &standin_pages,
+	.brought = &standin_brought,
+	.store = &standin_store,
+	.masks = &standin_masks,
+	.exchange = &standin_exchange,
+	.windows = &standin_windows,
+	.measure = &standin_measuring,
 };
 
 /* End slowly, as who has much to free. */

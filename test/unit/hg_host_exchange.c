@@ -425,24 +425,25 @@ engine_build(HgJob *handle, HgError *error)
 		status = check_stage(job, (HgSide) side, ARRIVED, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		if (job->sides[side].rows.count > 0)
-			status = hg_cpu_engine()->append(job->inside, (HgSide) side, job->sides[side].rows.keys,
-											 job->sides[side].rows.count, error);
+			status = hg_cpu_engine()->join->append(job->inside, (HgSide) side,
+												   job->sides[side].rows.keys,
+												   job->sides[side].rows.count, error);
 	if (status == HG_OK)
-		status = hg_cpu_engine()->build(job->inside, error);
+		status = hg_cpu_engine()->join->build(job->inside, error);
 	return finish(job, status);
 }
 
 static HgStatus
 engine_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
-	return hg_cpu_engine()->match(job_of(handle)->inside, mode, error);
+	return hg_cpu_engine()->join->match(job_of(handle)->inside, mode, error);
 }
 
 static HgStatus
 engine_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	ExchangeJob *job = job_of(handle);
-	HgStatus status = hg_cpu_engine()->next(job->inside, matches, error);
+	HgStatus status = hg_cpu_engine()->join->next(job->inside, matches, error);
 
 	for (size_t i = 0; i < matches->count; i++)
 	{
@@ -455,13 +456,13 @@ engine_next(HgJob *handle, HgMatches *matches, HgError *error)
 static HgStatus
 engine_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	return hg_cpu_engine()->count(job_of(handle)->inside, mode, matches, error);
+	return hg_cpu_engine()->join->count(job_of(handle)->inside, mode, matches, error);
 }
 
 static HgStatus
 engine_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
-	return hg_cpu_engine()->describe(job_of(handle)->inside, side, stats, error);
+	return hg_cpu_engine()->join->describe(job_of(handle)->inside, side, stats, error);
 }
 
 static HgStatus
@@ -469,8 +470,8 @@ engine_export_graph(HgJob *handle, HgSide which, uint32_t *offsets, void *edge_k
 					uint32_t *edge_rows, HgError *error)
 {
 	ExchangeJob *job = job_of(handle);
-	HgStatus status =
-		hg_cpu_engine()->export_graph(job->inside, which, offsets, edge_keys, edge_rows, error);
+	HgStatus status = hg_cpu_engine()->join->export_graph(job->inside, which, offsets, edge_keys,
+														  edge_rows, error);
 
 	if (status == HG_OK)
 		for (uint64_t i = 0; i < job->sides[which].rows.count; i++)
@@ -483,7 +484,7 @@ engine_stats(HgJob *handle, HgJobStats *stats)
 {
 	ExchangeJob *job = job_of(handle);
 
-	hg_cpu_engine()->stats(job->inside, stats);
+	hg_cpu_engine()->join->stats(job->inside, stats);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		stats->rows[side] = job->sides[side].rows.count;
 }
@@ -493,7 +494,7 @@ engine_close(HgJob *handle)
 {
 	ExchangeJob *job = job_of(handle);
 
-	hg_cpu_engine()->close(job->inside);
+	hg_cpu_engine()->join->close(job->inside);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		rows_free(job, &job->sides[side].rows);
@@ -502,27 +503,18 @@ engine_close(HgJob *handle)
 	hg_host_memory_free(job->host, job, sizeof(*job));
 }
 
+static const HgJoinCalls exchange_join = HG_JOIN_CALLS(engine);
+static const HgExchangeCalls exchange_exchange = HG_EXCHANGE_CALLS(engine);
+
 HgEngine *
 hg_host_exchange(void)
 {
 	static HgEngine engine = {
 		.name = "exchange",
+		.can = HG_CAN_NUMBER,
 		.open = engine_open,
-		.append = engine_append,
-		.append_rows = engine_append_rows,
-		.build = engine_build,
-		.match = engine_match,
-		.next = engine_next,
-		.count = engine_count,
-		.describe = engine_describe,
-		.export_graph = engine_export_graph,
-		.stats = engine_stats,
-		.close = engine_close,
-		.tally = engine_tally,
-		.expect = engine_expect,
-		.take_rows = engine_take_rows,
-		.put_rows = engine_put_rows,
-		.arrived = engine_arrived,
+		.join = &exchange_join,
+		.exchange = &exchange_exchange,
 	};
 
 	return &engine;
@@ -567,7 +559,7 @@ hg_host_exchange_take(HgEngine *engine, HgJob *job, const HgHostReduce *reduce, 
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	/* the caller's memory may be shared: others can write there what is no row */
 	taken.numbers = numbers;
-	status = engine->take_rows(job, side, shard, &taken, error);
+	status = engine->exchange->take_rows(job, side, shard, &taken, error);
 	if (status == HG_OK)
 	{
 		read_columns(reduce, side, &taken);
@@ -613,7 +605,7 @@ hg_host_exchange_put(HgEngine *engine, HgJob *job, HgHostReduce *reduce, HgSide 
 	if (put.numbers == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "out of memory");
 	memcpy(put.numbers, rows->numbers, bytes);
-	status = engine->put_rows(job, side, &put, error);
+	status = engine->exchange->put_rows(job, side, &put, error);
 	if (status == HG_OK)
 		status = write_columns(reduce, side, &put, error);
 	free(put.numbers);

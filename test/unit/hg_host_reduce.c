@@ -213,7 +213,7 @@ hg_host_reduce_gather(const HgHostReduce *reduce, HgEngine *engine, HgJob *job, 
 	if (pairs.outer == NULL)
 		return out_of_memory(error);
 	pairs.inner = pairs.outer + pairs.capacity;
-	status = engine->next(job, &pairs, error);
+	status = engine->join->next(job, &pairs, error);
 	if (status == HG_OK)
 		give_matches(reduce, &pairs, matches);
 	free(pairs.outer);
@@ -394,10 +394,10 @@ hg_host_reduce_run(HgHostReduce *reduce, HgEngine *engine, HgJob *job, HgMatchMo
 	if (spec->nkeys == 0 && find_group(reduce, none) == NULL)
 		return out_of_memory(error);
 
-	status = engine->match(job, mode, error);
+	status = engine->join->match(job, mode, error);
 	while (status == HG_OK && reduce->groups <= spec->max_groups)
 	{
-		status = engine->next(job, &matches, error);
+		status = engine->join->next(job, &matches, error);
 		if (status != HG_OK || matches.count == 0)
 			break;
 		for (size_t i = 0; i < matches.count; i++)

@@ -378,7 +378,7 @@ replica_close(HgJob *handle)
 	ReplicaJob *job = job_of(handle);
 
 	if (job->inside != NULL)
-		hg_cpu_engine()->close(job->inside);
+		hg_cpu_engine()->join->close(job->inside);
 	if (job->join != NULL)
 		hg_flat_close(job->join);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -498,7 +498,7 @@ replica_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgE
 	ReplicaJob *job = job_of(handle);
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->append(job->inside, side, keys, count, error);
+		return hg_cpu_engine()->join->append(job->inside, side, keys, count, error);
 	return append(job, side, keys, count, job->stats.rows[side], false, error);
 }
 
@@ -509,7 +509,7 @@ replica_append_rows(HgJob *handle, HgSide side, const void *keys, uint64_t count
 	ReplicaJob *job = job_of(handle);
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->append_rows(job->inside, side, keys, count, first_row, error);
+		return hg_cpu_engine()->join->append_rows(job->inside, side, keys, count, first_row, error);
 	return append(job, side, keys, count, first_row, true, error);
 }
 
@@ -732,7 +732,7 @@ replica_build(HgJob *handle, HgError *error)
 	HgStatus status;
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->build(job->inside, error);
+		return hg_cpu_engine()->join->build(job->inside, error);
 	status = check_filling(job, error);
 	if (status == HG_OK)
 		status = hg_host_check_cancel(job->host, error);
@@ -754,7 +754,7 @@ replica_build(HgJob *handle, HgError *error)
 }
 
 static HgStatus
-replica_take(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
+replica_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
 	ReplicaJob *job = job_of(handle);
 	ReplicaMaking *making = &job->making;
@@ -798,7 +798,7 @@ replica_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	HgStatus status;
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->match(job->inside, mode, error);
+		return hg_cpu_engine()->join->match(job->inside, mode, error);
 	status = begin_matches(job, mode, error);
 	if (status != HG_OK)
 		return status;
@@ -820,7 +820,8 @@ next_pairs(HgJob *handle, HgMatches *pairs, HgError *error)
 }
 
 /* What columns and groups are made of. */
-static HgEngine pairs_engine = {.match = replica_match, .next = next_pairs};
+static const HgJoinCalls pairs_join = {.match = replica_match, .next = next_pairs};
+static HgEngine pairs_engine = {.join = &pairs_join};
 
 static bool
 has_columns(const ReplicaJob *job)
@@ -835,7 +836,7 @@ replica_next(HgJob *handle, HgMatches *matches, HgError *error)
 	HgStatus status;
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->next(job->inside, matches, error);
+		return hg_cpu_engine()->join->next(job->inside, matches, error);
 	matches->count = 0;
 	if (job->state != REPLICA_MATCHING)
 		return invalid(error, "no stream of matches was started");
@@ -856,7 +857,7 @@ replica_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error
 	HgStatus status;
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->count(job->inside, mode, matches, error);
+		return hg_cpu_engine()->join->count(job->inside, mode, matches, error);
 	status = begin_matches(job, mode, error);
 	if (status == HG_OK)
 		status = hg_flat_join_count(job->join, mode, matches, error);
@@ -903,7 +904,7 @@ replica_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error
 	ReplicaJob *job = job_of(handle);
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->describe(job->inside, side, stats, error);
+		return hg_cpu_engine()->join->describe(job->inside, side, stats, error);
 	return invalid(error, "graph replicas are not described");
 }
 
@@ -914,8 +915,8 @@ replica_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_k
 	ReplicaJob *job = job_of(handle);
 
 	if (job->inside != NULL)
-		return hg_cpu_engine()->export_graph(job->inside, side, offsets, edge_keys, edge_rows,
-											 error);
+		return hg_cpu_engine()->join->export_graph(job->inside, side, offsets, edge_keys, edge_rows,
+												   error);
 	return invalid(error, "graph replicas are not exported");
 }
 
@@ -925,40 +926,32 @@ replica_stats(HgJob *handle, HgJobStats *stats)
 	ReplicaJob *job = job_of(handle);
 
 	if (job->inside != NULL)
-		hg_cpu_engine()->stats(job->inside, stats);
+		hg_cpu_engine()->join->stats(job->inside, stats);
 	else
 		*stats = job->stats;
 }
+
+static const HgJoinCalls replica_join = HG_JOIN_CALLS(replica);
+static const HgColumnCalls replica_columns = HG_COLUMN_CALLS(replica);
+static const HgPageCalls replica_pages = {.append_pages = replica_append_pages};
+static const HgBroughtCalls replica_brought = {replica_bring_pages, replica_take_pages,
+											   hg_host_pages_drop};
+static const HgStoreCalls replica_store = HG_STORE_CALLS(replica);
+static const HgMaskCalls replica_masks = {.mask = replica_mask};
 
 void
 hg_host_replica_init(HgHostReplica *replica, const HgHost *owner)
 {
 	static const HgEngine calls = {
 		.name = "graph replicas on the cpu",
-		.filters = true,
+		.can = HG_CAN_NUMBER | HG_CAN_FILTER,
 		.open = replica_open,
-		.append = replica_append,
-		.append_rows = replica_append_rows,
-		.append_column = replica_append_column,
-		.build = replica_build,
-		.match = replica_match,
-		.next = replica_next,
-		.count = replica_count,
-		.reduce = replica_reduce,
-		.next_groups = replica_next_groups,
-		.describe = replica_describe,
-		.export_graph = replica_export_graph,
-		.stats = replica_stats,
-		.close = replica_close,
-		.put_edges = replica_put_edges,
-		.put_values = replica_put_values,
-		.take_replica = replica_take,
-		.release = replica_release,
-		.mask = replica_mask,
-		.append_pages = replica_append_pages,
-		.bring_pages = replica_bring_pages,
-		.take_pages = replica_take_pages,
-		.drop_pages = hg_host_pages_drop,
+		.join = &replica_join,
+		.columns = &replica_columns,
+		.pages = &replica_pages,
+		.brought = &replica_brought,
+		.store = &replica_store,
+		.masks = &replica_masks,
 	};
 
 	replica->engine = calls;

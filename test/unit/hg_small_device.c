@@ -152,7 +152,7 @@ small_close(HgJob *handle)
 	SmallJob *job = job_of(handle);
 
 	if (job->job != NULL)
-		job->engine->close(job->job);
+		job->engine->join->close(job->job);
 	while (job->copies != NULL)
 	{
 		Copy *next = job->copies->next;
@@ -228,9 +228,10 @@ append(SmallJob *job, HgSide side, const void *keys, uint64_t count, const uint6
 	status = hg_host_reduce_add_rows(
 		&job->reduce, side, count, first_row != NULL ? *first_row : job->reduce.rows[side], error);
 	if (status == HG_OK && first_row != NULL)
-		status = job->engine->append_rows(job->job, side, copy->keys, count, *first_row, error);
+		status =
+			job->engine->join->append_rows(job->job, side, copy->keys, count, *first_row, error);
 	else if (status == HG_OK)
-		status = job->engine->append(job->job, side, copy->keys, count, error);
+		status = job->engine->join->append(job->job, side, copy->keys, count, error);
 	return answer(job, status, error);
 }
 
@@ -241,7 +242,7 @@ small_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgErr
 
 	/* what is refused for its size is not copied */
 	if (count >= HG_MAX_ROWS / 2)
-		return job->engine->append(job->job, side, keys, count, error);
+		return job->engine->join->append(job->job, side, keys, count, error);
 	return append(job, side, keys, count, NULL, error);
 }
 
@@ -269,7 +270,7 @@ build(SmallJob *job, HgError *error)
 		return say_full(error);
 	status = hg_host_reduce_check(&job->reduce, error);
 	if (status == HG_OK)
-		status = job->engine->build(job->job, error);
+		status = job->engine->join->build(job->job, error);
 	return answer(job, status, error);
 }
 
@@ -309,7 +310,7 @@ small_match(HgJob *handle, HgMatchMode mode, HgError *error)
 	if (refused(HG_SMALL_MATCH, job->outer_rows))
 		return say_full(error);
 	job->emitted = false;
-	return job->engine->match(job->job, mode, error);
+	return job->engine->join->match(job->job, mode, error);
 }
 
 static HgStatus
@@ -330,7 +331,7 @@ small_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (refused(HG_SMALL_COUNT, job->outer_rows))
 		return say_full(error);
-	return job->engine->count(job->job, mode, matches, error);
+	return job->engine->join->count(job->job, mode, matches, error);
 }
 
 static HgStatus
@@ -357,15 +358,15 @@ small_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 
 	if (refused(HG_SMALL_DESCRIBE, job->outer_rows))
 		return say_full(error);
-	return job->engine->describe(job->job, side, stats, error);
+	return job->engine->join->describe(job->job, side, stats, error);
 }
 
 static HgStatus
 small_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
 				   uint32_t *edge_rows, HgError *error)
 {
-	return job_of(handle)->engine->export_graph(job_of(handle)->job, side, offsets, edge_keys,
-												edge_rows, error);
+	return job_of(handle)->engine->join->export_graph(job_of(handle)->job, side, offsets, edge_keys,
+													  edge_rows, error);
 }
 
 static HgStatus
@@ -374,14 +375,14 @@ small_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error)
 	SmallJob *job = job_of(handle);
 	HgStatus status = hg_host_reduce_check(&job->reduce, error);
 
-	return status == HG_OK ? job->engine->tally(job->job, side, counts, error) : status;
+	return status == HG_OK ? job->engine->exchange->tally(job->job, side, counts, error) : status;
 }
 
 static HgStatus
 small_expect(HgJob *handle, HgSide side, const HgExchange *exchange, HgError *error)
 {
 	SmallJob *job = job_of(handle);
-	HgStatus status = job->engine->expect(job->job, side, exchange, error);
+	HgStatus status = job->engine->exchange->expect(job->job, side, exchange, error);
 
 	if (status == HG_OK)
 		hg_host_window_expect(&job->windows[side], &job->reduce.job, side, exchange);
@@ -448,7 +449,7 @@ small_arrived(HgJob *handle, HgSide side, HgError *error)
 
 	end_window(job, side);
 	if (status == HG_OK)
-		status = job->engine->arrived(job->job, side, error);
+		status = job->engine->exchange->arrived(job->job, side, error);
 	if (status == HG_OK)
 		job->windows[side].exchange.shards = 0;
 	return status;
@@ -457,40 +458,30 @@ small_arrived(HgJob *handle, HgSide side, HgError *error)
 static void
 small_stats(HgJob *handle, HgJobStats *stats)
 {
-	job_of(handle)->engine->stats(job_of(handle)->job, stats);
+	job_of(handle)->engine->join->stats(job_of(handle)->job, stats);
 }
+
+static const HgJoinCalls small_join = HG_JOIN_CALLS(small);
+static const HgColumnCalls small_columns = HG_COLUMN_CALLS(small);
+static const HgAheadCalls small_ahead = {.start = small_start};
+static const HgExchangeCalls small_exchange = HG_EXCHANGE_CALLS(small);
+static const HgWindowCalls small_windows = HG_WINDOW_CALLS(small);
 
 HgEngine *
 hg_small_device(uint64_t bytes, bool by_itself)
 {
 	static HgEngine engine = {
 		.name = "small device",
+		.can = HG_CAN_NUMBER,
 		.open = small_open,
-		.append = small_append,
-		.append_rows = small_append_rows,
-		.append_column = small_append_column,
-		.build = small_build,
-		.match = small_match,
-		.next = small_next,
-		.count = small_count,
-		.reduce = small_reduce,
-		.next_groups = small_next_groups,
-		.describe = small_describe,
-		.export_graph = small_export_graph,
-		.stats = small_stats,
-		.close = small_close,
-		.tally = small_tally,
-		.expect = small_expect,
-		.take_rows = small_take_rows,
-		.put_rows = small_put_rows,
-		.arrived = small_arrived,
-		.window = small_window,
-		.send_rows = small_send_rows,
-		.sent = small_sent,
+		.join = &small_join,
+		.columns = &small_columns,
+		.exchange = &small_exchange,
+		.windows = &small_windows,
 	};
 
 	device_bytes = bytes;
-	engine.start = by_itself ? small_start : NULL;
+	engine.ahead = by_itself ? &small_ahead : NULL;
 	return &engine;
 }
 

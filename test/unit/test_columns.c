@@ -111,9 +111,9 @@ test_case_append_keys(const TestCase *c, HgEngine *engine, HgJob *job, HgSide si
 	{
 		end = piece_end(c, side, at);
 		status = c->numbers > 0
-					 ? engine->append_rows(job, side, keys + at * c->key_width, end - at,
-										   test_case_number(c, side, at), error)
-					 : engine->append(job, side, keys + at * c->key_width, end - at, error);
+					 ? engine->join->append_rows(job, side, keys + at * c->key_width, end - at,
+												 test_case_number(c, side, at), error)
+					 : engine->join->append(job, side, keys + at * c->key_width, end - at, error);
 	}
 	return status;
 }
@@ -128,10 +128,10 @@ test_case_append_column(const TestCase *c, HgEngine *engine, HgJob *job, HgSide 
 	for (uint64_t at = 0, end; at < c->rows[side] && status == HG_OK; at = end)
 	{
 		end = piece_end(c, side, at);
-		status = engine->append_column(job, side, column,
-									   c->values[side][column] + at * test_widths[column],
-									   nulls != NULL ? nulls + at : NULL, end - at,
-									   c->numbers > 0 ? test_case_number(c, side, at) : at, error);
+		status = engine->columns->append_column(
+			job, side, column, c->values[side][column] + at * test_widths[column],
+			nulls != NULL ? nulls + at : NULL, end - at,
+			c->numbers > 0 ? test_case_number(c, side, at) : at, error);
 	}
 	return status;
 }
@@ -151,5 +151,5 @@ test_case_build(const TestCase *c, HgEngine *engine, const HgHost *host, HgJob *
 	for (int side = 1; side >= 0 && status == HG_OK; side--)
 		for (uint32_t column = 0; column < spec.ncolumns[side] && status == HG_OK; column++)
 			status = test_case_append_column(c, engine, *job, (HgSide) side, column, error);
-	return status == HG_OK ? engine->build(*job, error) : status;
+	return status == HG_OK ? engine->join->build(*job, error) : status;
 }

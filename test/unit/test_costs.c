@@ -153,17 +153,23 @@ slow_close(HgJob *job)
 	slow.open--;
 }
 
+static const HgJoinCalls slow_join = {.append = slow_append,
+									  .build = slow_build,
+									  .match = slow_match,
+									  .next = slow_next,
+									  .count = slow_count,
+									  .close = slow_close};
+
+static const HgColumnCalls slow_columns = {
+	.append_column = slow_append_column,
+	.reduce = slow_reduce,
+};
+
 static HgEngine slow_engine = {
 	.name = "slow",
 	.open = slow_open,
-	.append = slow_append,
-	.append_column = slow_append_column,
-	.build = slow_build,
-	.match = slow_match,
-	.next = slow_next,
-	.count = slow_count,
-	.reduce = slow_reduce,
-	.close = slow_close,
+	.join = &slow_join,
+	.columns = &slow_columns,
 };
 
 /* Is a measured number what the engine took, give or take what a busy machine adds? */

@@ -94,8 +94,8 @@ held_with_stream(const TestRun *run, HgMatches *matches, HgJob **job)
 	HgError error = {0};
 
 	if (test_run_build(run, job, &error) != HG_OK ||
-		engine->match(*job, HG_MATCH_ALL, &error) != HG_OK ||
-		engine->next(*job, matches, &error) != HG_OK)
+		engine->join->match(*job, HG_MATCH_ALL, &error) != HG_OK ||
+		engine->join->next(*job, matches, &error) != HG_OK)
 		return 0;
 	return held_by(engine);
 }
@@ -107,11 +107,12 @@ end_stream(const TestRun *run, HgMatches *matches, HgJob *job, uint64_t *left)
 	uint64_t read = matches->count;
 	HgError error = {0};
 
-	while (job != NULL && matches->count > 0 && run->engine->next(job, matches, &error) == HG_OK)
+	while (job != NULL && matches->count > 0 &&
+		   run->engine->join->next(job, matches, &error) == HG_OK)
 		read += matches->count;
 	*left = held_by(run->engine);
 	if (job != NULL)
-		run->engine->close(job);
+		run->engine->join->close(job);
 	return read == run->data->pairs;
 }
 
@@ -167,7 +168,7 @@ test_chunk_promises(const TestData *data)
 			  (unsigned long long) held);
 	hg_tap_ok(end_stream(&run, &matches, job, &left), "cuda: several chunks have all matches");
 	if (other != NULL)
-		run.engine->close(other);
+		run.engine->join->close(other);
 	hg_cuda_engine_stop(run.engine);
 }
 

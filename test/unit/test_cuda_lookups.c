@@ -97,14 +97,14 @@ join_within(HgEngine *engine, const TestStar *outer, const TestStar *inner, uint
 	HgStatus status = test_star_build(engine, test_host_plain(), outer, inner, &job, error);
 
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &count, error);
+		status = engine->join->count(job, HG_MATCH_ALL, &count, error);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, error);
+		status = engine->join->match(job, HG_MATCH_ALL, error);
 	if (job != NULL)
 	{
-		engine->stats(job, &stats);
+		engine->join->stats(job, &stats);
 		*peak = stats.peak_bytes;
-		engine->close(job);
+		engine->join->close(job);
 	}
 	if (status != HG_OK)
 		return status;

@@ -74,13 +74,13 @@ test_pages_bytes(HgEngine *engine)
 		reckoned = hg_cuda_engine_job_bytes(&spec);
 		good = test_replica_build(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,
 								  &error) == HG_OK &&
-			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
-			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK &&
+			   engine->join->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
+			   engine->join->match(job, HG_MATCH_ALL, &error) == HG_OK &&
 			   counted == test_replica_wanted(&join.wanted, HG_MATCH_ALL);
 		if (good)
-			engine->stats(job, &stats);
+			engine->join->stats(job, &stats);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		if (!hg_tap_ok(good && stats.peak_bytes <= reckoned + SLACK && lets_go(engine),
 					   "cuda: a join of pages takes no more than the %llu bytes reckoned",
 					   (unsigned long long) reckoned))

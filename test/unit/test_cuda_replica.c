@@ -77,7 +77,7 @@ peak_of(HgEngine *engine, HgJob *job)
 	const uint64_t slack = UINT64_C(4) << 20;
 	HgJobStats stats;
 
-	engine->stats(job, &stats);
+	engine->join->stats(job, &stats);
 	return stats.peak_bytes > slack ? stats.peak_bytes - slack : 0;
 }
 
@@ -149,11 +149,11 @@ test_replica_bytes(HgEngine *engine)
 		reckoned = hg_cuda_engine_job_bytes(&spec);
 		good = test_replica_build(engine, test_host_plain(), both[0], both[1], &job, &error) ==
 				   HG_OK &&
-			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
-			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
+			   engine->join->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
+			   engine->join->match(job, HG_MATCH_ALL, &error) == HG_OK;
 		peak = good ? peak_of(engine, job) : 0;
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		good = good && peak <= reckoned && comes_to_hold(engine, bytes);
 		if (!hg_tap_ok(good,
 					   "cuda: a join of graph replicas takes no more than the %llu bytes reckoned",
@@ -173,12 +173,12 @@ test_replica_bytes(HgEngine *engine)
 
 		good = test_replica_build(engine, test_host_plain(), &sides[0], &sides[1], &job, &error) ==
 				   HG_OK &&
-			   engine->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK;
+			   engine->join->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK;
 		stats.peak_bytes = UINT64_MAX;
 		if (job != NULL)
 		{
-			engine->stats(job, &stats);
-			engine->close(job);
+			engine->join->stats(job, &stats);
+			engine->join->close(job);
 		}
 		hg_tap_ok(good && stats.peak_bytes < 1048576,
 				  "cuda: nothing is made to count their matches");
@@ -221,7 +221,7 @@ test_replica_room(void)
 		{
 			good = test_replica_make(engine, test_host_plain(), &side, &error) == HG_OK;
 			if (good)
-				engine->release(engine, side.graph);
+				engine->store->release(engine, side.graph);
 			hg_cuda_engine_stop(engine);
 		}
 		test_replica_side_destroy(&side);
@@ -260,19 +260,20 @@ test_replica_column_room(HgEngine *engine)
 		spec.memory_limit = turn == 2 ? reckoned - 1 : reckoned + slack;
 		status = engine->open(engine, test_host_plain(), &spec, &job, &error);
 		if (status == HG_OK)
-			status = engine->put_values(job, values, turn == 1 ? NULL : nulls, ordinals, 0, &error);
+			status = engine->store->put_values(job, values, turn == 1 ? NULL : nulls, ordinals, 0,
+											   &error);
 		if (status == HG_OK)
-			status = engine->build(job, &error);
+			status = engine->join->build(job, &error);
 		if (status == HG_OK)
-			status = engine->take_replica(job, &column, &bytes, &error);
+			status = engine->store->take_replica(job, &column, &bytes, &error);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		good = good && status == wanted;
 		if (column != NULL)
 		{
 			good = good && bytes >= ordinals * (turn == 1 ? 8 : 9) && bytes <= reckoned + slack &&
 				   comes_to_hold(engine, before + bytes);
-			engine->release(engine, column);
+			engine->store->release(engine, column);
 		}
 		good = good && comes_to_hold(engine, before);
 	}

@@ -47,11 +47,11 @@ open_shard(HgEngine *engine, const uint32_t *keys)
 
 	if (engine->open(engine, test_host_plain(), &spec, &job, &error) != HG_OK)
 		return NULL;
-	if (engine->append_rows(job, HG_OUTER, keys, ROWS, 0, &error) != HG_OK ||
-		engine->append_column(job, HG_OUTER, 0, keys, NULL, ROWS, 0, &error) != HG_OK ||
-		engine->append_rows(job, HG_INNER, keys, ROWS, 0, &error) != HG_OK)
+	if (engine->join->append_rows(job, HG_OUTER, keys, ROWS, 0, &error) != HG_OK ||
+		engine->columns->append_column(job, HG_OUTER, 0, keys, NULL, ROWS, 0, &error) != HG_OK ||
+		engine->join->append_rows(job, HG_INNER, keys, ROWS, 0, &error) != HG_OK)
 	{
-		engine->close(job);
+		engine->join->close(job);
 		return NULL;
 	}
 	return job;
@@ -67,7 +67,7 @@ expected(HgEngine *engine, HgJob *job, HgSide side)
 
 	for (int shard = 1; shard < HG_MAX_SHARDS; shard++)
 		exchange.ends[shard] = HG_EXCHANGE_PARTS;
-	engine->tally(job, side, tally, &error);
+	engine->exchange->tally(job, side, tally, &error);
 	exchange.rows[0] = exchange.rows[1] = hg_exchange_rows_of(tally, exchange.ends, 0);
 	return exchange;
 }
@@ -92,38 +92,39 @@ test_refused(HgEngine *engine)
 	if (job == NULL)
 		return;
 	exchange = expected(engine, job, HG_OUTER);
-	good = engine->build(job, &error) == HG_INVALID &&
-		   engine->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_INVALID &&
-		   engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID &&
-		   engine->arrived(job, HG_OUTER, &error) == HG_INVALID;
+	good = engine->join->build(job, &error) == HG_INVALID &&
+		   engine->exchange->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_INVALID &&
+		   engine->exchange->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID &&
+		   engine->exchange->arrived(job, HG_OUTER, &error) == HG_INVALID;
 	hg_tap_ok(good, "nothing is built, taken, put or there before rows are expected");
 
 	exchange.rows[0]++;
-	good = engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
+	good = engine->exchange->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
 	exchange.rows[0]--;
 	exchange.numbers = ROWS - 1;
-	good = good && engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
+	good = good && engine->exchange->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
 	exchange.numbers = 2 * ROWS;
 	exchange.shards = 3;
-	good = good && engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
+	good = good && engine->exchange->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID;
 	exchange.shards = 2;
 	hg_tap_ok(good, "what does not go together is not expected");
 
-	good = engine->expect(job, HG_OUTER, &exchange, &error) == HG_OK &&
-		   engine->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID &&
-		   engine->append_rows(job, HG_OUTER, keys, 1, ROWS, &error) == HG_INVALID &&
-		   engine->take_rows(job, HG_OUTER, 0, &rows, &error) == HG_INVALID &&
-		   engine->take_rows(job, HG_OUTER, 2, &rows, &error) == HG_INVALID &&
-		   engine->arrived(job, HG_OUTER, &error) == HG_INVALID;
+	good = engine->exchange->expect(job, HG_OUTER, &exchange, &error) == HG_OK &&
+		   engine->exchange->expect(job, HG_OUTER, &exchange, &error) == HG_INVALID &&
+		   engine->join->append_rows(job, HG_OUTER, keys, 1, ROWS, &error) == HG_INVALID &&
+		   engine->exchange->take_rows(job, HG_OUTER, 0, &rows, &error) == HG_INVALID &&
+		   engine->exchange->take_rows(job, HG_OUTER, 2, &rows, &error) == HG_INVALID &&
+		   engine->exchange->arrived(job, HG_OUTER, &error) == HG_INVALID;
 	hg_tap_ok(good, "a side that expects rows gets no others, and is not there without them");
 
-	good = engine->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_OK &&
+	good = engine->exchange->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_OK &&
 		   rows.count == ROWS - exchange.rows[0];
 	for (size_t i = 0; good && i < rows.count; i++)
 		good = keys[i] == numbers[i] && keys[i] == values[i] &&
 			   hg_exchange_part32(hg_mix32(keys[i])) >= HG_EXCHANGE_PARTS / 2;
 	hg_tap_ok(good, "another member's rows are taken, with numbers and values");
-	hg_tap_ok(engine->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_OK && rows.count == 0,
+	hg_tap_ok(engine->exchange->take_rows(job, HG_OUTER, 1, &rows, &error) == HG_OK &&
+				  rows.count == 0,
 			  "... once");
 
 	rows.count = 0;
@@ -140,22 +141,22 @@ test_refused(HgEngine *engine)
 			const uint32_t right = keys[7];
 
 			keys[7] = key;
-			good = engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
+			good = engine->exchange->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
 			keys[7] = right;
 		}
 	numbers[8] = 2 * ROWS;
-	good = good && engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
+	good = good && engine->exchange->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
 	numbers[8] = ROWS + 8;
 	rows.count++;
-	good = good && engine->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
+	good = good && engine->exchange->put_rows(job, HG_OUTER, &rows, &error) == HG_INVALID;
 	rows.count--;
 	hg_tap_ok(good, "rows of others, beyond all numbers, or too many, are not taken in");
-	hg_tap_ok(engine->put_rows(job, HG_OUTER, &rows, &error) == HG_OK &&
-				  engine->arrived(job, HG_OUTER, &error) == HG_OK &&
-				  engine->arrived(job, HG_OUTER, &error) == HG_INVALID &&
-				  engine->build(job, &error) == HG_INVALID,
+	hg_tap_ok(engine->exchange->put_rows(job, HG_OUTER, &rows, &error) == HG_OK &&
+				  engine->exchange->arrived(job, HG_OUTER, &error) == HG_OK &&
+				  engine->exchange->arrived(job, HG_OUTER, &error) == HG_INVALID &&
+				  engine->join->build(job, &error) == HG_INVALID,
 			  "those that were expected are; the other side is still to come");
-	engine->close(job);
+	engine->join->close(job);
 }
 
 /* What is no offer, or not this one, is not written to; what is sent to one that is, is there. */
@@ -187,7 +188,7 @@ test_windows(HgEngine *engine)
 	exchange = (HgExchange){.shards = 2, .numbers = 2 * ROWS, .ends = {HG_EXCHANGE_PARTS / 2}};
 	for (int shard = 1; shard < HG_MAX_SHARDS; shard++)
 		exchange.ends[shard] = HG_EXCHANGE_PARTS;
-	good = engine->window(jobs[0], HG_OUTER, &window, &error) == HG_INVALID;
+	good = engine->windows->window(jobs[0], HG_OUTER, &window, &error) == HG_INVALID;
 	for (uint32_t self = 0; self < 2 && good; self++)
 	{
 		exchange.self = self;
@@ -200,10 +201,10 @@ test_windows(HgEngine *engine)
 				tally[hg_exchange_part32(hg_mix32((uint32_t) from * ROWS + i))]++;
 			exchange.rows[from] = hg_exchange_rows_of(tally, exchange.ends, self);
 		}
-		good = engine->expect(jobs[self], HG_OUTER, &exchange, &error) == HG_OK;
+		good = engine->exchange->expect(jobs[self], HG_OUTER, &exchange, &error) == HG_OK;
 	}
 	hg_tap_ok(good, "... and expect those of each other");
-	status = engine->window(jobs[0], HG_OUTER, &window, &error);
+	status = engine->windows->window(jobs[0], HG_OUTER, &window, &error);
 	if (status != HG_OK)
 	{
 		if (status == HG_INVALID)
@@ -211,7 +212,7 @@ test_windows(HgEngine *engine)
 		else
 			hg_tap_ok(false, "offers: %s", error.message);
 		for (int i = 0; i < 2; i++)
-			engine->close(jobs[i]);
+			engine->join->close(jobs[i]);
 		return;
 	}
 	for (int i = 0; i < 4; i++)
@@ -221,26 +222,28 @@ test_windows(HgEngine *engine)
 	forged[2].bytes--;
 	forged[3].memory = open("/dev/null", O_RDWR | O_CLOEXEC);
 	for (int i = 0; i < 4; i++)
-		good = good && engine->send_rows(jobs[1], HG_OUTER, 0, &forged[i], &error) == HG_INVALID;
-	good = good && engine->send_rows(jobs[1], HG_OUTER, 1, &window, &error) == HG_INVALID;
-	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &window, &error) == HG_INVALID;
-	good = good && engine->window(jobs[0], HG_OUTER, &forged[0], &error) == HG_INVALID;
+		good = good &&
+			   engine->windows->send_rows(jobs[1], HG_OUTER, 0, &forged[i], &error) == HG_INVALID;
+	good = good && engine->windows->send_rows(jobs[1], HG_OUTER, 1, &window, &error) == HG_INVALID;
+	good = good && engine->windows->send_rows(jobs[0], HG_OUTER, 1, &window, &error) == HG_INVALID;
+	good = good && engine->windows->window(jobs[0], HG_OUTER, &forged[0], &error) == HG_INVALID;
 	close(forged[3].memory);
 	hg_tap_ok(good, "an offer is made once, and forged ones are refused");
 
-	good = engine->send_rows(jobs[1], HG_OUTER, 0, &window, &error) == HG_OK &&
-		   engine->sent(jobs[1], HG_OUTER, &error) == HG_OK &&
-		   engine->take_rows(jobs[1], HG_OUTER, 0, &rows, &error) == HG_OK && rows.count == 0;
+	good = engine->windows->send_rows(jobs[1], HG_OUTER, 0, &window, &error) == HG_OK &&
+		   engine->windows->sent(jobs[1], HG_OUTER, &error) == HG_OK &&
+		   engine->exchange->take_rows(jobs[1], HG_OUTER, 0, &rows, &error) == HG_OK &&
+		   rows.count == 0;
 	close(window.memory);
-	good = good && engine->window(jobs[1], HG_OUTER, &window, &error) == HG_OK;
-	engine->close(jobs[1]);
-	good = good && engine->send_rows(jobs[0], HG_OUTER, 1, &window, &error) == HG_OK &&
-		   engine->sent(jobs[0], HG_OUTER, &error) == HG_OK;
+	good = good && engine->windows->window(jobs[1], HG_OUTER, &window, &error) == HG_OK;
+	engine->join->close(jobs[1]);
+	good = good && engine->windows->send_rows(jobs[0], HG_OUTER, 1, &window, &error) == HG_OK &&
+		   engine->windows->sent(jobs[0], HG_OUTER, &error) == HG_OK;
 	close(window.memory);
 	hg_tap_ok(good, "... what is sent to a job that is closed does no harm");
-	hg_tap_ok(engine->arrived(jobs[0], HG_OUTER, &error) == HG_OK,
+	hg_tap_ok(engine->exchange->arrived(jobs[0], HG_OUTER, &error) == HG_OK,
 			  "... and what is sent to one that is open is there");
-	engine->close(jobs[0]);
+	engine->join->close(jobs[0]);
 }
 
 /* Do shards send each other all rows that they exchange, as far as the device can? */

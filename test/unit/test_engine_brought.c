@@ -49,7 +49,7 @@ open_job(HgEngine *engine, const HgHost *host, TestPagesJoin *join, HgJob **job,
 static HgStatus
 finish_job(HgEngine *engine, HgJob *job, TestPagesJoin *join, HgError *error)
 {
-	HgStatus status = engine->build(job, error);
+	HgStatus status = engine->join->build(job, error);
 
 	return status == HG_OK ? test_pages_join_ask(join, engine, job, 1000, error) : status;
 }
@@ -58,7 +58,7 @@ static void
 close_job(HgEngine *engine, HgJob *job)
 {
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 }
 
 /* One page, which may be on its way. */
@@ -83,15 +83,15 @@ page_of(const TestPagesJoin *join, HgSide side, uint64_t page)
 static HgStatus
 bring(HgEngine *engine, HgJob *job, const HgHost *host, Brought *page, HgError *error)
 {
-	return engine->bring_pages(job, host, page->side, page->from, 1, &page->pages, error);
+	return engine->brought->bring_pages(job, host, page->side, page->from, 1, &page->pages, error);
 }
 
 static HgStatus
 take(HgEngine *engine, HgJob *job, const Brought *page, HgError *error)
 {
 	if (page->pages == NULL)
-		return engine->append_pages(job, page->side, page->from, 1, page->ordinal, error);
-	return engine->take_pages(job, page->pages, page->ordinal, error);
+		return engine->pages->append_pages(job, page->side, page->from, 1, page->ordinal, error);
+	return engine->brought->take_pages(job, page->pages, page->ordinal, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -110,7 +110,7 @@ give_some(HgEngine *engine, HgJob *job, const HgHost *host, Brought *pages, int 
 		status = bring(engine, job, host, &pages[there], error);
 	if (status == HG_OK && pages[0].pages != NULL)
 	{
-		engine->drop_pages(job, pages[0].pages);
+		engine->brought->drop_pages(job, pages[0].pages);
 		status = bring(engine, job, host, &pages[0], error);
 	}
 	for (int i = there - 1; i >= 0 && status == HG_OK; i--)
@@ -289,7 +289,7 @@ test_refusals(HgEngine *engine, const HgHost *base)
 			test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
 	page = page_of(&join, HG_OUTER, 0);
 	good = good && bring(engine, job, &host.host, &page, &error) == HG_OK &&
-		   engine->build(job, &error) == HG_OK;
+		   engine->join->build(job, &error) == HG_OK;
 	hg_tap_ok(good && take(engine, job, &page, &error) == HG_INVALID,
 			  "%s: pages are not taken after build", engine->name);
 	good = good && test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
@@ -319,7 +319,8 @@ test_bad_page(HgEngine *engine, const HgHost *base)
 		   take(engine, job, &page, &error) == HG_OK;
 	page = page_of(&join, HG_INNER, 0);
 	good = good && bring(engine, job, &host.host, &page, &error) == HG_OK &&
-		   take(engine, job, &page, &error) == HG_OK && engine->build(job, &error) == HG_BAD_PAGE;
+		   take(engine, job, &page, &error) == HG_OK &&
+		   engine->join->build(job, &error) == HG_BAD_PAGE;
 	close_job(engine, job);
 	hg_tap_ok(good && host.held_bytes == 0, "%s: a page that makes no sense is brought",
 			  engine->name);
@@ -363,7 +364,7 @@ test_little_memory(HgEngine *engine, const HgHost *host, uint32_t rows)
 		if (status == HG_OK)
 			status = finish_job(engine, job, &join, &error);
 		if (status == HG_OK)
-			engine->stats(job, &stats);
+			engine->join->stats(job, &stats);
 		close_job(engine, job);
 		fitted += status == HG_OK;
 		good = stats.peak_bytes <= limit &&

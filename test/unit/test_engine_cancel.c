@@ -128,17 +128,17 @@ big_job(HgEngine *engine, const HgHost *host, BigJob kind, const uint64_t *const
 	}
 	status = engine->open(engine, host, &spec, &job, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = engine->append(job, (HgSide) side, keys[side], rows[side], &error);
+		status = engine->join->append(job, (HgSide) side, keys[side], rows[side], &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, &error);
+		status = engine->join->match(job, HG_MATCH_ALL, &error);
 	for (int chunk = 0; chunk < CHUNKS && status == HG_OK && matches.count > 0; chunk++)
-		status = engine->next(job, &matches, &error);
+		status = engine->join->next(job, &matches, &error);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &counted, &error);
+		status = engine->join->count(job, HG_MATCH_ALL, &counted, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (status != HG_OK && status != HG_CANCELLED)
 		hg_tap_diag("status %d, %s (%s)", (int) status, error.message, error.detail);
 	return status;

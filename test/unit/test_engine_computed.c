@@ -489,7 +489,7 @@ is_refused(Pair *pair, const HgProgram *program, uint32_t number, const char *wh
 		test_star_use(&pair->stars[which], (HgSide) which, &uses[which], &spec);
 	status = pair->engine->open(pair->engine, &pair->host.host, &spec, &job, &error);
 	if (status == HG_OK)
-		pair->engine->close(job);
+		pair->engine->join->close(job);
 	if (status != HG_INVALID)
 		hg_tap_diag("%s: status %d", what, (int) status);
 	return status == HG_INVALID;

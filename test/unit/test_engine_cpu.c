@@ -28,8 +28,8 @@ build_once(const TestRun *run, HgJobStats *stats, HgError *error)
 
 	if (job != NULL)
 	{
-		run->engine->stats(job, stats);
-		run->engine->close(job);
+		run->engine->join->stats(job, stats);
+		run->engine->join->close(job);
 	}
 	return status;
 }
@@ -92,12 +92,12 @@ test_row_order(void)
 		run.spec.bins = build == HG_BUILD_V2 ? 16 : 0;
 		status = test_run_build(&run, &job, &error);
 		if (status == HG_OK)
-			status = run.engine->export_graph(job, HG_INNER, offsets, keys, rows, &error);
+			status = run.engine->join->export_graph(job, HG_INNER, offsets, keys, rows, &error);
 		ascending &= status == HG_OK;
 		for (uint32_t i = 1; i < ROWS && status == HG_OK; i++)
 			ascending &= keys[i] != keys[i - 1] || rows[i] > rows[i - 1];
 		if (job != NULL)
-			run.engine->close(job);
+			run.engine->join->close(job);
 	}
 	hg_tap_ok(ascending, "cpu: equal keys keep the order of their rows in short lists");
 	free(offsets);
@@ -172,7 +172,7 @@ test_finished_few(void)
 					  " are written where one of each row is wanted, keys of %u bytes, %s",
 					  data.pairs, first, width, names[way]);
 			if (of.job != NULL)
-				of.engine->close(of.job);
+				of.engine->join->close(of.job);
 			test_data_destroy(&data);
 		}
 }
@@ -328,15 +328,15 @@ test_direct_memory(bool repeats)
 	status = test_run_build(&run, &job, &error);
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && status == HG_OK; mode++)
 	{
-		status = run.engine->match(job, (HgMatchMode) mode, &error);
+		status = run.engine->join->match(job, (HgMatchMode) mode, &error);
 		if (status == HG_OK)
-			status = run.engine->count(job, (HgMatchMode) mode, &counted, &error);
+			status = run.engine->join->count(job, (HgMatchMode) mode, &counted, &error);
 		good &= status == HG_OK && counted == (mode == HG_MATCH_ALL ? data.pairs : data.first);
 	}
 	if (job != NULL)
 	{
-		run.engine->stats(job, &stats);
-		run.engine->close(job);
+		run.engine->join->stats(job, &stats);
+		run.engine->join->close(job);
 	}
 	hg_tap_ok(good && stats.build == HG_BUILD_DIRECT && stats.peak_bytes == host.peak_bytes &&
 				  stats.peak_bytes <= run.spec.memory_limit && host.held_bytes == 0,
@@ -364,9 +364,9 @@ test_direct_order(void)
 	run.spec.direct = 1;
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
-		status = run.engine->match(job, HG_MATCH_ALL, &error);
+		status = run.engine->join->match(job, HG_MATCH_ALL, &error);
 	if (status == HG_OK)
-		status = run.engine->next(job, &matches, &error);
+		status = run.engine->join->next(job, &matches, &error);
 	for (size_t i = 1; i < matches.count; i++)
 		ascending &=
 			matches.outer[i] > matches.outer[i - 1] ||
@@ -374,7 +374,7 @@ test_direct_order(void)
 	hg_tap_ok(status == HG_OK && matches.count == data.pairs && data.pairs > 0 && ascending,
 			  "cpu: where keys are vertices matches come in the order of the rows of both sides");
 	if (job != NULL)
-		run.engine->close(job);
+		run.engine->join->close(job);
 	free(room);
 	test_data_destroy(&data);
 }
@@ -408,12 +408,12 @@ can_stream(HgJobSpec spec, uint64_t inner_rows)
 	test_data_create_interval(&data, spec.key_width, rows, &interval);
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
-		run.engine->stats(job, &stats);
-	if (status == HG_OK && run.engine->renew(job, &key, 1, &error) !=
+		run.engine->join->stats(job, &stats);
+	if (status == HG_OK && run.engine->local->renew(job, &key, 1, &error) !=
 							   (spec.streamed && stats.vertices > 0 ? HG_OK : HG_INVALID))
 		status = HG_INVALID;
 	if (job != NULL)
-		run.engine->close(job);
+		run.engine->join->close(job);
 	test_data_destroy(&data);
 	return status == HG_OK && spec.streamed && stats.vertices > 0;
 }
@@ -456,20 +456,20 @@ test_streamed_none(bool repeats)
 	run.spec.expected_rows[HG_OUTER] = rows[HG_OUTER];
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
-		status = run.engine->renew(job, data.keys[HG_OUTER], rows[HG_OUTER], &error);
+		status = run.engine->local->renew(job, data.keys[HG_OUTER], rows[HG_OUTER], &error);
 	if (status == HG_OK)
-		status = run.engine->match(job, HG_MATCH_ALL, &error);
+		status = run.engine->join->match(job, HG_MATCH_ALL, &error);
 	if (status == HG_OK)
-		status = run.engine->next(job, &matches, &error);
+		status = run.engine->join->next(job, &matches, &error);
 	if (status == HG_OK)
-		status = run.engine->renew(job, NULL, 0, &error);
+		status = run.engine->local->renew(job, NULL, 0, &error);
 	if (status == HG_OK)
-		status = run.engine->count(job, HG_MATCH_ALL, &counted, &error);
+		status = run.engine->join->count(job, HG_MATCH_ALL, &counted, &error);
 	hg_tap_ok(status == HG_OK && matches.count > 0 && counted == 0,
 			  "cpu: no outer rows are counted after some were matched, keys %s",
 			  repeats ? "more than once" : "once");
 	if (job != NULL)
-		run.engine->close(job);
+		run.engine->join->close(job);
 	test_data_destroy(&data);
 }
 
@@ -515,17 +515,17 @@ test_bits(uint32_t key_width, uint64_t least)
 	}
 	status = engine->open(engine, test_host_plain(), &spec, &job, &error);
 	if (status == HG_OK)
-		status = engine->append_bits(job, &bitmap, &error);
-	if (status == HG_OK && (engine->append_bits(job, &bitmap, NULL) != HG_INVALID))
+		status = engine->local->append_bits(job, &bitmap, &error);
+	if (status == HG_OK && (engine->local->append_bits(job, &bitmap, NULL) != HG_INVALID))
 		wrong++;
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
-		status = engine->renew(job, keys, ROWS, &error);
+		status = engine->local->renew(job, keys, ROWS, &error);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, &error);
+		status = engine->join->match(job, HG_MATCH_ALL, &error);
 	if (status == HG_OK)
-		status = engine->next(job, &matches, &error);
+		status = engine->join->next(job, &matches, &error);
 	for (size_t i = 0; i < matches.count && status == HG_OK; i++)
 	{
 		uint64_t at = wide[outer[i]] - least;
@@ -533,13 +533,13 @@ test_bits(uint32_t key_width, uint64_t least)
 		wrong += at >= SIZE || at % 3 != 0;
 	}
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && status == HG_OK; mode++)
-		status = engine->count(job, (HgMatchMode) mode, &counted[mode], &error);
+		status = engine->join->count(job, (HgMatchMode) mode, &counted[mode], &error);
 	hg_tap_ok(status == HG_OK && wrong == 0 && matches.count == bitmap.keys &&
 				  counted[0] == bitmap.keys && counted[1] == bitmap.keys,
 			  "cpu: inner keys of %u bytes come as bits from %" PRIx64 " on", key_width, least);
 	if (status != HG_OK)
 		hg_tap_diag("status %d: %s", (int) status, error.message);
-	engine->close(job);
+	engine->join->close(job);
 }
 
 /* Jobs that can't have bits: whose inner rows are asked for, or are there, or that are not
@@ -561,9 +561,9 @@ test_bits_refused(void)
 		if (engine->open(engine, test_host_plain(), &spec, &job, NULL) != HG_OK)
 			continue;
 		if (i == 3)
-			engine->append(job, HG_INNER, &key, 1, NULL);
-		refused += engine->append_bits(job, &bitmap, NULL) == HG_INVALID;
-		engine->close(job);
+			engine->join->append(job, HG_INNER, &key, 1, NULL);
+		refused += engine->local->append_bits(job, &bitmap, NULL) == HG_INVALID;
+		engine->join->close(job);
 	}
 	hg_tap_ok(refused == 4, "cpu: bits are for streamed jobs without inner rows");
 }

@@ -113,11 +113,11 @@ read_stream(HgEngine *engine, HgJob *job, HgMatchMode mode, uint64_t *pairs, uin
 			HgError *error)
 {
 	HgMatches matches = {.capacity = CHUNK};
-	HgStatus status = engine->match(job, mode, error);
+	HgStatus status = engine->join->match(job, mode, error);
 
 	matches.outer = test_malloc(CHUNK * sizeof(uint32_t));
 	matches.inner = test_malloc(CHUNK * sizeof(uint32_t));
-	while (status == HG_OK && (status = engine->next(job, &matches, error)) == HG_OK &&
+	while (status == HG_OK && (status = engine->join->next(job, &matches, error)) == HG_OK &&
 		   matches.count > 0)
 	{
 		*pairs += matches.count;
@@ -138,9 +138,10 @@ add_groups(HgEngine *engine, HgJob *job, uint64_t *pairs, HgError *error)
 	uint64_t words[GROUPS * HG_MAX_REDUCE_WORDS];
 	HgGroupRecords records = {.words = words, .capacity = GROUPS};
 	uint64_t groups;
-	HgStatus status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+	HgStatus status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
 
-	while (status == HG_OK && (status = engine->next_groups(job, &records, error)) == HG_OK &&
+	while (status == HG_OK &&
+		   (status = engine->columns->next_groups(job, &records, error)) == HG_OK &&
 		   records.count > 0)
 		for (size_t i = 0; i < records.count; i++)
 			*pairs += words[i * hg_reduce_words(&spec) + 2];
@@ -162,7 +163,7 @@ ask(HgEngine *engine, HgJob *job, const TestData *data, CrowdKind kind, bool *ri
 	else if (kind == CROWD_GROUPS)
 		status = add_groups(engine, job, &pairs, error);
 	else
-		status = engine->count(job, mode, &pairs, error);
+		status = engine->join->count(job, mode, &pairs, error);
 	*right = pairs == (first ? data->first : data->pairs) &&
 			 (kind != CROWD_STREAM || checksum == data->checksum);
 	return status;
@@ -183,7 +184,7 @@ run_job(CrowdThread *self)
 	HgJob *job = NULL;
 	HgStatus status;
 
-	if (kind == CROWD_GROUPS && engine->reduce == NULL)
+	if (kind == CROWD_GROUPS && engine->columns == NULL)
 		kind = CROWD_COUNT;
 	run.spec = choose_spec(self, data, kind);
 	run.piece = below(self, 2) == 0 ? 0 : 30000;
@@ -193,14 +194,14 @@ run_job(CrowdThread *self)
 
 	status = test_run_append(&run, &job, &error);
 	if (status == HG_OK && kind == CROWD_GROUPS)
-		status = engine->append_column(job, HG_INNER, 0, crowd->column, NULL, data->rows[HG_INNER],
-									   0, &error);
+		status = engine->columns->append_column(job, HG_INNER, 0, crowd->column, NULL,
+												data->rows[HG_INNER], 0, &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
 		status = ask(engine, job, data, kind, &right, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 
 	if (kind == CROWD_CANCELLED && status == HG_CANCELLED)
 		right = true;

@@ -51,7 +51,7 @@ status_of_job(HgEngine *engine, const TestData *data)
 
 	status = test_run_build(&run, &job, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status == HG_OK || error.message[0] != '\0' ? status : HG_INVALID;
 }
 
@@ -97,7 +97,7 @@ test_budget(void)
 	hg_tap_ok(good && status_of_job(engine, &data) == HG_DEVICE_OUT_OF_MEMORY,
 			  "cuda: a second job at a time does not");
 	if (holder != NULL)
-		engine->close(holder);
+		engine->join->close(holder);
 	hg_tap_ok(status_of_job(engine, &data) == HG_OK, "cuda: it does when the first one is closed");
 	hg_cuda_engine_stop(engine);
 	test_data_destroy(&data);
@@ -171,7 +171,7 @@ test_early_refusal(void)
 	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK,
 			  "cuda: one that fits is not");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	spec.memory_limit = UINT64_C(64) << 20;
 	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) ==
 				  HG_DEVICE_OUT_OF_MEMORY,
@@ -198,13 +198,13 @@ reduce_rows(HgEngine *engine, uint64_t rows, HgJob **job, uint64_t *groups, HgEr
 	*job = NULL;
 	status = engine->open(engine, test_host_plain(), &spec, job, error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = engine->append(*job, (HgSide) side, keys, rows, error);
+		status = engine->join->append(*job, (HgSide) side, keys, rows, error);
 	if (status == HG_OK)
-		status = engine->append_column(*job, HG_INNER, 0, keys, NULL, rows, 0, error);
+		status = engine->columns->append_column(*job, HG_INNER, 0, keys, NULL, rows, 0, error);
 	if (status == HG_OK)
-		status = engine->build(*job, error);
+		status = engine->join->build(*job, error);
 	if (status == HG_OK)
-		status = engine->reduce(*job, HG_MATCH_ALL, &reduce, groups, error);
+		status = engine->columns->reduce(*job, HG_MATCH_ALL, &reduce, groups, error);
 	free(keys);
 	return status;
 }
@@ -238,10 +238,10 @@ test_little_room(void)
 		good = status == HG_DEVICE_OUT_OF_MEMORY ||
 			   (status == HG_OK && (groups == HG_TOO_MANY_GROUPS || groups == rows));
 		if (status == HG_OK)
-			good =
-				good && engine->count(job, HG_MATCH_ALL, &pairs, &error) == HG_OK && pairs == rows;
+			good = good && engine->join->count(job, HG_MATCH_ALL, &pairs, &error) == HG_OK &&
+				   pairs == rows;
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		hg_cuda_engine_stop(engine);
 	}
 	hg_tap_ok(good && some_refused && some_many && some_few,
@@ -301,7 +301,7 @@ test_small_pieces(HgEngine *engine)
 	before = held_by(engine, &budget);
 	if (test_run_build(&run, &job, &error) == HG_OK)
 	{
-		engine->stats(job, &stats);
+		engine->join->stats(job, &stats);
 		/* keys and row numbers, twice, and a graph's offsets */
 		hg_tap_ok(held_by(engine, &budget) - before <
 					  2 * (data.rows[HG_OUTER] + data.rows[HG_INNER]) * 8 +
@@ -311,7 +311,7 @@ test_small_pieces(HgEngine *engine)
 	else
 		hg_tap_ok(false, "cuda: they are built");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	test_data_destroy(&data);
 }
 
@@ -361,7 +361,7 @@ test_other_processes(HgEngine *engine)
 		status = other->open(other, test_host_plain(), &spec, &job, &error);
 	} while (status == HG_DEVICE_OUT_OF_MEMORY && rows > 1000);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = other->append(job, (HgSide) side, &key, 1, &error);
+		status = other->join->append(job, (HgSide) side, &key, 1, &error);
 	grow_old();
 	hg_cuda_engine_measure(engine);
 	held_by(engine, &beside);
@@ -369,7 +369,7 @@ test_other_processes(HgEngine *engine)
 			  "cuda: memory that another process has is not in the budget");
 
 	if (job != NULL)
-		other->close(job);
+		other->join->close(job);
 	hg_cuda_engine_trim(other);
 	grow_old();
 	hg_cuda_engine_measure(engine);
@@ -396,12 +396,12 @@ test_tidying(HgEngine *engine)
 	bool good;
 
 	good = engine->open(engine, test_host_plain(), &spec, &cursor, &error) == HG_OK &&
-		   engine->append(cursor, HG_INNER, &key, 1, &error) == HG_OK;
+		   engine->join->append(cursor, HG_INNER, &key, 1, &error) == HG_OK;
 	spec.expected_rows[HG_INNER] = UINT64_C(1) << 27;
 	good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK &&
-		   engine->append(job, HG_INNER, &key, 1, &error) == HG_OK;
+		   engine->join->append(job, HG_INNER, &key, 1, &error) == HG_OK;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (hg_cuda_engine_list(HG_CUDA_EACH, infos, 16, &error) > device)
 		kept = infos[device].memory_free;
 	for (int i = 0; i < 11; i++)
@@ -416,7 +416,7 @@ test_tidying(HgEngine *engine)
 			  "bytes free, %llu before",
 			  (unsigned long long) infos[device].memory_free, (unsigned long long) kept);
 	if (cursor != NULL)
-		engine->close(cursor);
+		engine->join->close(cursor);
 }
 
 static void

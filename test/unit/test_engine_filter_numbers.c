@@ -573,7 +573,7 @@ test_refused(HgEngine *engine, const HgHost *base)
 		spoil(&uses[HG_OUTER].filters, way);
 		status = engine->open(engine, &host.host, &spec, &job, &error);
 		if (status == HG_OK)
-			engine->close(job);
+			engine->join->close(job);
 		if (status != (way < SPOILED ? HG_INVALID : HG_OK))
 			hg_tap_diag("way %d: status %d", way, (int) status);
 		else

@@ -54,7 +54,7 @@ read_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgMatchMode mode, 
 		   uint32_t unwanted, HgError *error)
 {
 	TestReplicaPairs pairs = {0};
-	HgStatus status = engine->match(job, mode, error);
+	HgStatus status = engine->join->match(job, mode, error);
 
 	if (status == HG_OK)
 		status =
@@ -70,7 +70,7 @@ static HgStatus
 count_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgMatchMode mode, HgError *error)
 {
 	uint64_t matches = 0;
-	HgStatus status = engine->count(job, mode, &matches, error);
+	HgStatus status = engine->join->count(job, mode, &matches, error);
 
 	if (status == HG_OK && matches != test_replica_wanted(&join->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "wrong count");
@@ -91,7 +91,7 @@ reduce_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, uint32_t nkeys, 
 	HgStatus status;
 
 	test_replica_draw_reduce(&spec, outer, inner, false, nkeys, &state);
-	status = engine->reduce(job, HG_MATCH_ALL, &spec, &count, error);
+	status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &count, error);
 	if (status != HG_OK)
 		return status;
 	/* what has no room is no failure, but there would have been */
@@ -135,7 +135,7 @@ rows_right(TestPagesJoin *join, HgEngine *engine, HgJob *job, HgError *error)
 {
 	HgJobStats stats;
 
-	engine->stats(job, &stats);
+	engine->join->stats(job, &stats);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const TestReplicaSide *made = &join->sides[side];
@@ -188,7 +188,7 @@ test_pages_join_run(TestPagesJoin *join, HgEngine *engine, const HgHost *host, s
 	if (status == HG_OK)
 		status = test_pages_join_ask(join, engine, job, capacity, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		test_replica_release(engine, &join->sides[side]);
 	return status;
@@ -210,7 +210,7 @@ test_join(HgEngine *engine, const HgHost *base, const TestReplicaSpread spreads[
 	TestHost host;
 	HgStatus status;
 
-	if (!hg_tap_turn() || (is_replica_shape(spreads) && engine->put_edges == NULL))
+	if (!hg_tap_turn() || (is_replica_shape(spreads) && engine->store == NULL))
 		return;
 	test_host_init(&host, base);
 	test_pages_join_create(&join, spreads, forms, seed);
@@ -397,10 +397,10 @@ test_bad_pages(HgEngine *engine, const HgHost *base)
 				}
 				good = test_replica_build(engine, &host.host, &join.sides[0], &join.sides[1], &job,
 										  &error) == HG_BAD_PAGE;
-				good = good && engine->count(job, HG_MATCH_ALL, &matches, NULL) != HG_OK &&
-					   engine->match(job, HG_MATCH_ALL, NULL) != HG_OK;
+				good = good && engine->join->count(job, HG_MATCH_ALL, &matches, NULL) != HG_OK &&
+					   engine->join->match(job, HG_MATCH_ALL, NULL) != HG_OK;
 				if (job != NULL)
-					engine->close(job);
+					engine->join->close(job);
 				hg_tap_ok(good && host.held_bytes == 0,
 						  "%s: a page of side %d that makes no sense: damage %d at place %d",
 						  engine->name, which, damage, position);
@@ -475,7 +475,7 @@ is_refused(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgStatus
 	const HgStatus status = engine->open(engine, host, spec, &job, NULL);
 
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status == wanted;
 }
 
@@ -527,7 +527,7 @@ test_both_ways(HgEngine *engine, const HgHost *host)
 	uint64_t state = 16;
 	bool good;
 
-	if (engine->put_edges == NULL)
+	if (engine->store == NULL)
 		return;
 	test_replica_side_create(&side, &spread, &state);
 	good = test_replica_make(engine, host, &side, &error) == HG_OK;
@@ -556,36 +556,38 @@ test_bad_calls(HgEngine *engine, const HgHost *host)
 	test_pages_join_create(&join, spreads, small_forms, 18);
 	pages = &join.sides[HG_OUTER].pages;
 	good = test_replica_open(engine, host, &join.sides[0], &join.sides[1], &job, &error) == HG_OK;
-	hg_tap_ok(good && engine->append(job, HG_OUTER, keys, 3, &error) == HG_INVALID,
+	hg_tap_ok(good && engine->join->append(job, HG_OUTER, keys, 3, &error) == HG_INVALID,
 			  "%s: keys are not appended to a side that comes as pages", engine->name);
-	hg_tap_ok(good && engine->append_rows(job, HG_OUTER, keys, 3, 0, &error) == HG_INVALID,
+	hg_tap_ok(good && engine->join->append_rows(job, HG_OUTER, keys, 3, 0, &error) == HG_INVALID,
 			  "%s: nor with their numbers", engine->name);
-	hg_tap_ok(good &&
-				  engine->append_column(job, HG_OUTER, 0, keys, NULL, 1, 0, &error) == HG_INVALID,
+	hg_tap_ok(good && engine->columns->append_column(job, HG_OUTER, 0, keys, NULL, 1, 0, &error) ==
+						  HG_INVALID,
 			  "%s: nor columns", engine->name);
-	hg_tap_ok(good && engine->append_pages(job, HG_INNER, pages->bytes, 1, 0, &error) == HG_INVALID,
+	hg_tap_ok(good && engine->pages->append_pages(job, HG_INNER, pages->bytes, 1, 0, &error) ==
+						  HG_INVALID,
 			  "%s: pages are not appended to another side", engine->name);
-	hg_tap_ok(good && engine->append_pages(job, HG_OUTER, pages->bytes, 0, 0, &error) == HG_OK,
+	hg_tap_ok(good &&
+				  engine->pages->append_pages(job, HG_OUTER, pages->bytes, 0, 0, &error) == HG_OK,
 			  "%s: no pages at all are no harm", engine->name);
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 		good =
 			test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) == HG_OK;
-	good = good && engine->build(job, &error) == HG_OK &&
+	good = good && engine->join->build(job, &error) == HG_OK &&
 		   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
 	hg_tap_ok(good, "%s: what was refused has done nothing", engine->name);
-	hg_tap_ok(good && engine->append_pages(job, HG_OUTER, pages->bytes, 1, 100000, &error) ==
+	hg_tap_ok(good && engine->pages->append_pages(job, HG_OUTER, pages->bytes, 1, 100000, &error) ==
 						  HG_INVALID,
 			  "%s: pages are not appended after build", engine->name);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	good = test_replica_open(engine, host, &join.sides[0], &join.sides[1], &job, &error) == HG_OK;
-	hg_tap_ok(good && engine->append_pages(job, HG_OUTER, pages->bytes, 1,
-										   HG_MAX_ROWS / pages->spec.rows_per_page,
-										   &error) == HG_TOO_MANY_ROWS,
+	hg_tap_ok(good && engine->pages->append_pages(job, HG_OUTER, pages->bytes, 1,
+												  HG_MAX_ROWS / pages->spec.rows_per_page,
+												  &error) == HG_TOO_MANY_ROWS,
 			  "%s: no row has a number that can not be", engine->name);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	test_pages_join_destroy(&join);
 }
 
@@ -613,18 +615,18 @@ test_last_page(HgEngine *engine, const HgHost *host)
 	test_replica_naive(outer, &join.sides[HG_INNER], &join.wanted);
 	status = test_replica_open(engine, host, outer, &join.sides[HG_INNER], &job, &error);
 	if (status == HG_OK)
-		status = engine->append_pages(job, HG_OUTER, outer->pages.bytes, outer->pages.count, last,
-									  &error);
+		status = engine->pages->append_pages(job, HG_OUTER, outer->pages.bytes, outer->pages.count,
+											 last, &error);
 	if (status == HG_OK)
 		status = test_replica_append(engine, job, HG_INNER, 0, &join.sides[HG_INNER], &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
 		status = test_pages_join_ask(&join, engine, job, 1000, &error);
 	if (!hg_tap_ok(status == HG_OK, "%s: rows of the last pages that there can be", engine->name))
 		hg_tap_diag("status %d: %s", (int) status, error.message);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	test_pages_join_destroy(&join);
 }
 
@@ -635,7 +637,7 @@ test_last_page(HgEngine *engine, const HgHost *host)
 HgStatus
 test_pages_stretch(HgEngine *engine, const HgHost *host, HgError *error)
 {
-	const int joins = engine->put_edges != NULL ? 3 : 2;
+	const int joins = engine->store != NULL ? 3 : 2;
 	HgStatus status = HG_OK;
 
 	for (int i = 0; i < joins && status == HG_OK; i++)
@@ -723,11 +725,11 @@ test_little_memory(HgEngine *engine, const HgHost *host)
 		for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 			status = test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error);
 		if (status == HG_OK)
-			status = engine->build(job, &error);
+			status = engine->join->build(job, &error);
 		if (status == HG_OK)
 			status = test_pages_join_ask(&join, engine, job, 1000, &error);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		fitted += status == HG_OK;
 		refused += status == HG_OUT_OF_MEMORY || status == HG_DEVICE_OUT_OF_MEMORY;
 		good = status == HG_OK || status == HG_OUT_OF_MEMORY || status == HG_DEVICE_OUT_OF_MEMORY;

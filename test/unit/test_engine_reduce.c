@@ -99,8 +99,8 @@ expected_groups(TestCase *c, Groups *groups)
 	status = hg_cpu_engine()->open(hg_cpu_engine(), test_host_plain(), &keys_alone, &job, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 	{
-		status =
-			hg_cpu_engine()->append(job, (HgSide) side, c->data.keys[side], c->rows[side], &error);
+		status = hg_cpu_engine()->join->append(job, (HgSide) side, c->data.keys[side],
+											   c->rows[side], &error);
 		if (status == HG_OK)
 			status = hg_host_reduce_add_rows(&reduce, (HgSide) side, c->rows[side], 0, &error);
 		for (uint32_t column = 0; column < c->spec.ncolumns[side] && status == HG_OK; column++)
@@ -108,7 +108,7 @@ expected_groups(TestCase *c, Groups *groups)
 										   c->nulls[side][column], c->rows[side], 0, &error);
 	}
 	if (status == HG_OK)
-		status = hg_cpu_engine()->build(job, &error);
+		status = hg_cpu_engine()->join->build(job, &error);
 	if (status == HG_OK)
 		status = hg_host_reduce_run(&reduce, hg_cpu_engine(), job, c->mode, &c->reduce,
 									&groups->count, &error);
@@ -119,7 +119,7 @@ expected_groups(TestCase *c, Groups *groups)
 	if (hg_host_reduce_next(&reduce, &records, &error) != HG_OK || records.count != groups->count)
 		abort();
 	normalise(groups, &c->reduce);
-	hg_cpu_engine()->close(job);
+	hg_cpu_engine()->join->close(job);
 	hg_host_reduce_free(&reduce);
 }
 
@@ -137,7 +137,7 @@ fetch_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, size_t capa
 	do
 	{
 		records.words = groups->words + fetched * words;
-		if (engine->next_groups(job, &records, &error) != HG_OK)
+		if (engine->columns->next_groups(job, &records, &error) != HG_OK)
 		{
 			hg_tap_diag("next_groups: %s (%s)", error.message, error.detail);
 			return false;
@@ -180,7 +180,7 @@ reduces_to(HgEngine *engine, HgJob *job, const TestCase *c, const Groups *expect
 	HgError error = {0};
 	bool good;
 
-	if (engine->reduce(job, c->mode, &c->reduce, &groups.count, &error) != HG_OK)
+	if (engine->columns->reduce(job, c->mode, &c->reduce, &groups.count, &error) != HG_OK)
 	{
 		hg_tap_diag("reduce: %s (%s)", error.message, error.detail);
 		return false;
@@ -205,12 +205,12 @@ streams(HgEngine *engine, HgJob *job, const TestData *data)
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 1000};
 	uint64_t pairs = 0;
 	HgError error = {0};
-	HgStatus status = engine->match(job, HG_MATCH_ALL, &error);
+	HgStatus status = engine->join->match(job, HG_MATCH_ALL, &error);
 
 	do
 	{
 		if (status == HG_OK)
-			status = engine->next(job, &matches, &error);
+			status = engine->join->next(job, &matches, &error);
 		pairs += matches.count;
 	} while (status == HG_OK && matches.count > 0);
 	if (status != HG_OK)
@@ -239,7 +239,7 @@ run_case(HgEngine *engine, const HgHost *base, TestCase *c)
 		hg_tap_diag("%s (%s)", error.message, error.detail);
 	good = good && reduces_to(engine, job, c, &expected);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	good = good && host.held_bytes == 0 && !host.misused;
 	hg_tap_ok(good, "groups: %s, %" PRIu64 " x %" PRIu64 " rows, %" PRIu64 " groups", c->name,
 			  c->rows[HG_OUTER], c->rows[HG_INNER], expected.count);
@@ -328,14 +328,14 @@ gathers(HgEngine *engine, HgJob *job, const TestCase *c, uint32_t columns, uint6
 {
 	HgMatches matches = make_room(c, columns, c->capacity);
 	HgError error = {0};
-	HgStatus status = engine->match(job, c->mode, &error);
+	HgStatus status = engine->join->match(job, c->mode, &error);
 	bool good = true;
 
 	*pairs = 0;
 	do
 	{
 		if (status == HG_OK)
-			status = engine->next(job, &matches, &error);
+			status = engine->join->next(job, &matches, &error);
 		good =
 			status == HG_OK && matches.count <= matches.capacity && values_are_right(c, &matches);
 		*pairs += matches.count;
@@ -352,7 +352,7 @@ count_first(HgEngine *engine, HgJob *job)
 {
 	uint64_t count = 0;
 
-	return engine->count(job, HG_MATCH_FIRST, &count, NULL) == HG_OK ? count : UINT64_MAX;
+	return engine->join->count(job, HG_MATCH_FIRST, &count, NULL) == HG_OK ? count : UINT64_MAX;
 }
 
 /* Matches with values: kinds of keys, widths, NULLs, chunks of all sizes, in both modes. */
@@ -428,7 +428,7 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 		HgJob *job;
 		bool good;
 
-		if (!hg_tap_turn() || (c->numbers > 0 && engine->append_rows == NULL))
+		if (!hg_tap_turn() || (c->numbers > 0 && (engine->can & HG_CAN_NUMBER) == 0))
 			continue;
 		if (c->capacity == 0)
 			c->capacity = 1000;
@@ -442,7 +442,7 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 		for (size_t set = 0; good && set < sizeof(columns) / sizeof(columns[0]); set++)
 			good = gathers(engine, job, c, columns[set], &pairs) && pairs == expected;
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		good = good && host.held_bytes == 0 && !host.misused;
 		hg_tap_ok(good,
 				  "values of matches: %s, %" PRIu64 " x %" PRIu64 " rows, %" PRIu64 " matches",
@@ -470,7 +470,7 @@ test_gather_refusals(HgEngine *engine, const HgHost *host)
 
 	test_case_create(&c, 2);
 	good = test_case_build(&c, engine, host, &job, &error) == HG_OK &&
-		   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
+		   engine->join->match(job, HG_MATCH_ALL, &error) == HG_OK;
 	for (int what = 0; good && what < 3; what++)
 	{
 		matches = make_room(&c, 0, c.capacity);
@@ -482,7 +482,7 @@ test_gather_refusals(HgEngine *engine, const HgHost *host)
 			matches.nulls[HG_OUTER][1] = nulls;
 		if (what == 0)
 			matches.nulls[HG_INNER][2] = nulls;
-		good = engine->next(job, &matches, &error) == HG_INVALID && matches.count == 0;
+		good = engine->join->next(job, &matches, &error) == HG_INVALID && matches.count == 0;
 		memset(matches.values, 0, sizeof(matches.values));
 		memset(matches.nulls, 0, sizeof(matches.nulls));
 		free_room(&matches);
@@ -491,7 +491,7 @@ test_gather_refusals(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(good && gathers(engine, job, &c, 0x0301, &pairs) && pairs == c.data.pairs,
 			  "values of matches: which does the job no harm");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	test_case_destroy(&c);
 }
 
@@ -533,15 +533,15 @@ test_by_hand(HgEngine *engine, const HgHost *host)
 	bool good;
 
 	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = engine->append(job, (HgSide) side, keys[side], 4, &error);
+		status = engine->join->append(job, (HgSide) side, keys[side], 4, &error);
 	if (status == HG_OK)
-		status = engine->append_column(job, HG_OUTER, 0, outer, outer_nulls, 4, 0, &error);
+		status = engine->columns->append_column(job, HG_OUTER, 0, outer, outer_nulls, 4, 0, &error);
 	if (status == HG_OK)
-		status = engine->append_column(job, HG_INNER, 0, inner, NULL, 4, 0, &error);
+		status = engine->columns->append_column(job, HG_INNER, 0, inner, NULL, 4, 0, &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
-		status = engine->reduce(job, HG_MATCH_ALL, &reduce, &groups.count, &error);
+		status = engine->columns->reduce(job, HG_MATCH_ALL, &reduce, &groups.count, &error);
 	good = status == HG_OK && groups.count == 3 && fetch_groups(engine, job, &reduce, 2, &groups);
 	for (uint64_t group = 0; good && group < 3; group++)
 	{
@@ -559,7 +559,8 @@ test_by_hand(HgEngine *engine, const HgHost *host)
 	greatest_alone.items[0].kind = HG_REDUCE_MAX;
 	groups.words = NULL;
 	good = good &&
-		   engine->reduce(job, HG_MATCH_ALL, &greatest_alone, &groups.count, &error) == HG_OK &&
+		   engine->columns->reduce(job, HG_MATCH_ALL, &greatest_alone, &groups.count, &error) ==
+			   HG_OK &&
 		   groups.count == 3 && fetch_groups(engine, job, &greatest_alone, 3, &groups);
 	for (uint64_t group = 0; good && group < 3; group++)
 	{
@@ -570,7 +571,7 @@ test_by_hand(HgEngine *engine, const HgHost *host)
 	free(groups.words);
 	hg_tap_ok(good, "groups: greatest values too");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 }
 
 /* Each kind, width and sign, without groups and with some; each way to find the matches. */
@@ -675,7 +676,7 @@ test_keys(HgEngine *engine, const HgHost *host, bool small)
 		{
 			TestCase *c = &cases[i];
 
-			if (!hg_tap_turn() || (c->numbers > 0 && engine->append_rows == NULL))
+			if (!hg_tap_turn() || (c->numbers > 0 && (engine->can & HG_CAN_NUMBER) == 0))
 				continue;
 			c->key_width = nkeys % 2 == 0 ? 4 : 8;
 			memset(&c->reduce, 0, sizeof(c->reduce));
@@ -736,11 +737,11 @@ test_too_many(HgEngine *engine, const HgHost *host)
 	for (uint64_t most = 1; good && most < expected.count; most = most * 3 + 1)
 	{
 		c.reduce.max_groups = most;
-		good = engine->reduce(job, c.mode, &c.reduce, &groups, &error) == HG_OK &&
+		good = engine->columns->reduce(job, c.mode, &c.reduce, &groups, &error) == HG_OK &&
 			   groups == HG_TOO_MANY_GROUPS;
 	}
 	c.reduce.max_groups = expected.count - 1;
-	good = good && engine->reduce(job, c.mode, &c.reduce, &groups, &error) == HG_OK &&
+	good = good && engine->columns->reduce(job, c.mode, &c.reduce, &groups, &error) == HG_OK &&
 		   groups == HG_TOO_MANY_GROUPS;
 	hg_tap_ok(good, "groups: %" PRIu64 " are too many where one less may be%s%s", expected.count,
 			  error.message[0] != '\0' ? ": " : "", error.message);
@@ -750,7 +751,7 @@ test_too_many(HgEngine *engine, const HgHost *host)
 				  reduces_to(engine, job, &c, &expected),
 			  "groups: as many as may be come, before and after a stream");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	free(expected.words);
 	test_case_destroy(&c);
 }
@@ -766,7 +767,7 @@ open_fails(HgEngine *engine, const HgHost *host, uint32_t ncolumns, uint8_t widt
 	memset(spec.column_width[HG_INNER], width, sizeof(spec.column_width[HG_INNER]));
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status == HG_INVALID && error.message[0] != '\0';
 }
 
@@ -784,21 +785,21 @@ test_twice(HgEngine *engine, const HgHost *host)
 	bool good;
 
 	if (status == HG_OK)
-		status = engine->append(job, HG_OUTER, keys, 64, &error);
+		status = engine->join->append(job, HG_OUTER, keys, 64, &error);
 	if (status == HG_OK)
-		status = engine->append_column(job, HG_OUTER, 0, values, NULL, 64, 0, &error);
+		status = engine->columns->append_column(job, HG_OUTER, 0, values, NULL, 64, 0, &error);
 	good = status == HG_OK;
 	/* it may be told at once, or later */
 	if (good)
-		status = engine->append_column(job, HG_OUTER, 0, values, NULL, 64, 0, &error);
+		status = engine->columns->append_column(job, HG_OUTER, 0, values, NULL, 64, 0, &error);
 	if (good && status == HG_OK)
-		status = engine->append(job, HG_OUTER, keys, 64, &error);
+		status = engine->join->append(job, HG_OUTER, keys, 64, &error);
 	if (good && status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	hg_tap_ok(good && status == HG_INVALID,
 			  "columns: a value that comes twice does not stand for another's");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 }
 
 /* What makes no sense is refused. */
@@ -836,18 +837,18 @@ test_refusals(HgEngine *engine, const HgHost *host)
 	}
 	if (status == HG_OK)
 		status = test_case_append_column(&c, engine, job, HG_OUTER, 1, &error);
-	hg_tap_ok(status == HG_OK &&
-				  engine->append_column(job, HG_INNER, 2, words, NULL, 1, 0, NULL) == HG_INVALID,
+	hg_tap_ok(status == HG_OK && engine->columns->append_column(job, HG_INNER, 2, words, NULL, 1, 0,
+																NULL) == HG_INVALID,
 			  "columns: one that is not there takes no values");
-	hg_tap_ok(status == HG_OK &&
-				  engine->reduce(job, HG_MATCH_ALL, &c.reduce, &groups, &error) == HG_INVALID,
+	hg_tap_ok(status == HG_OK && engine->columns->reduce(job, HG_MATCH_ALL, &c.reduce, &groups,
+														 &error) == HG_INVALID,
 			  "groups: none are made before build");
-	hg_tap_ok(status == HG_OK && engine->build(job, &error) == HG_INVALID,
+	hg_tap_ok(status == HG_OK && engine->join->build(job, &error) == HG_INVALID,
 			  "columns: build refuses a side that lacks one");
-	engine->close(job);
+	engine->join->close(job);
 
 	good = test_case_build(&c, engine, host, &job, &error) == HG_OK;
-	hg_tap_ok(good && engine->next_groups(job, &records, &error) == HG_INVALID,
+	hg_tap_ok(good && engine->columns->next_groups(job, &records, &error) == HG_INVALID,
 			  "groups: none come before they are made");
 
 	for (int what = 0; what < 6; what++)
@@ -865,11 +866,12 @@ test_refusals(HgEngine *engine, const HgHost *host)
 			bad.items[0].kind = HG_REDUCE_MAX + 1;
 		else
 			bad.max_groups = 0;
-		good = good && engine->reduce(job, HG_MATCH_ALL, &bad, &groups, &error) == HG_INVALID;
+		good =
+			good && engine->columns->reduce(job, HG_MATCH_ALL, &bad, &groups, &error) == HG_INVALID;
 	}
 	hg_tap_ok(good, "groups: columns and kinds that are not there are refused");
 	hg_tap_ok(good && reduces_to(engine, job, &c, &expected), "groups: which does the job no harm");
-	engine->close(job);
+	engine->join->close(job);
 	free(expected.words);
 	test_case_destroy(&c);
 }
@@ -895,19 +897,22 @@ test_wrong_values(HgEngine *engine, const HgHost *host)
 		if (status == HG_OK && what < 2)
 			status = test_case_append_column(&c, engine, job, HG_OUTER, 0, &error);
 		if (status == HG_OK && what == 0)
-			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 99, &error);
+			status = engine->columns->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 99,
+													&error);
 		else if (status == HG_OK && what == 1)
-			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 100, &error);
+			status = engine->columns->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 1, 100,
+													&error);
 		else if (status == HG_OK)
-			status = engine->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 100, 1, &error);
+			status = engine->columns->append_column(job, HG_OUTER, 0, c.values[0][0], NULL, 100, 1,
+													&error);
 		if (status == HG_OK)
-			status = engine->build(job, &error);
+			status = engine->join->build(job, &error);
 		hg_tap_ok(status == HG_INVALID && error.message[0] != '\0', "columns: %s is refused",
 				  what == 0	  ? "a second value of a row"
 				  : what == 1 ? "a value of no row"
 							  : "a column that is one row off");
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		test_case_destroy(&c);
 	}
 }
@@ -944,11 +949,11 @@ test_disturbed(HgEngine *engine, const HgHost *base)
 		host.cancel_poll = poll;
 		status = test_case_build(&c, engine, &host.host, &job, &error);
 		if (status == HG_OK)
-			status = engine->reduce(job, c.mode, &c.reduce, &groups, &error);
+			status = engine->columns->reduce(job, c.mode, &c.reduce, &groups, &error);
 		good = status == HG_CANCELLED || (status == HG_OK && groups == expected.count);
 		cancelled += status == HG_CANCELLED;
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		good = good && host.held_bytes == 0 && !host.misused;
 	}
 	hg_tap_ok(good && status == HG_OK && cancelled > 0,

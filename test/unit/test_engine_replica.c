@@ -44,7 +44,7 @@ stats_right(HgEngine *engine, HgJob *job, const TestReplicaSide *outer,
 {
 	HgJobStats stats;
 
-	engine->stats(job, &stats);
+	engine->join->stats(job, &stats);
 	return stats.rows[HG_OUTER] == outer->spread.count &&
 		   stats.rows[HG_INNER] == inner->spread.count && stats.build == HG_BUILD_RESIDENT &&
 		   stats.probe == HG_PROBE_INTERSECT && stats.bins == 1 && stats.passes == 1 &&
@@ -58,7 +58,7 @@ stream_right(HgEngine *engine, HgJob *job, HgMatchMode mode, size_t capacity,
 			 const TestReplicaPairs *wanted, HgError *error)
 {
 	TestReplicaPairs pairs = {0};
-	bool good = engine->match(job, mode, error) == HG_OK &&
+	bool good = engine->join->match(job, mode, error) == HG_OK &&
 				test_replica_read(engine, job, capacity, UINT64_MAX, &pairs, error) == HG_OK &&
 				test_replica_right(&pairs, wanted, mode);
 
@@ -88,22 +88,23 @@ join_right(HgEngine *engine, const HgHost *host, const TestReplicaSide *outer,
 	first = test_replica_wanted(&wanted, HG_MATCH_FIRST);
 	good = test_replica_build(engine, host, outer, inner, &job, &error) == HG_OK &&
 		   stats_right(engine, job, outer, inner, 0) &&
-		   engine->count(job, HG_MATCH_ALL, &counts[0], &error) == HG_OK && counts[0] == all &&
-		   engine->count(job, HG_MATCH_FIRST, &counts[1], &error) == HG_OK && counts[1] == first &&
-		   stats_right(engine, job, outer, inner, all + first) &&
+		   engine->join->count(job, HG_MATCH_ALL, &counts[0], &error) == HG_OK &&
+		   counts[0] == all &&
+		   engine->join->count(job, HG_MATCH_FIRST, &counts[1], &error) == HG_OK &&
+		   counts[1] == first && stats_right(engine, job, outer, inner, all + first) &&
 		   stream_right(engine, job, HG_MATCH_ALL, capacity, &wanted, &error) &&
 		   stream_right(engine, job, HG_MATCH_ALL, capacity, &wanted, &error) &&
 		   stream_right(engine, job, HG_MATCH_FIRST, capacity, &wanted, &error);
 
 	/* a stream that is not read to its end begins anew */
-	good = good && engine->match(job, HG_MATCH_ALL, &error) == HG_OK &&
+	good = good && engine->join->match(job, HG_MATCH_ALL, &error) == HG_OK &&
 		   test_replica_read(engine, job, capacity, 2, &some, &error) == HG_OK &&
 		   stream_right(engine, job, HG_MATCH_ALL, capacity, &wanted, &error);
 	if (!good)
 		hg_tap_diag("wanted %" PRIu64 " and %" PRIu64 ", counted %" PRIu64 " and %" PRIu64 "; %s",
 					all, first, counts[0], counts[1], error.message);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	free(some.pairs);
 	free(wanted.pairs);
 	return good;
@@ -381,7 +382,7 @@ test_several_jobs(HgEngine *engine, const HgHost *base)
 
 		test_replica_naive(outer, inner, &wanted[i]);
 		good = test_replica_build(engine, &host.host, outer, inner, &jobs[i], &error) == HG_OK &&
-			   engine->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
+			   engine->join->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
 	}
 	for (size_t most = 1; most > 0 && good;)
 	{
@@ -398,7 +399,7 @@ test_several_jobs(HgEngine *engine, const HgHost *base)
 	{
 		good = good && test_replica_right(&pairs[i], &wanted[i], HG_MATCH_ALL);
 		if (jobs[i] != NULL)
-			engine->close(jobs[i]);
+			engine->join->close(jobs[i]);
 		free(pairs[i].pairs);
 		free(wanted[i].pairs);
 	}
@@ -441,7 +442,7 @@ run_release(void *arg)
 	CrowdMember *member = arg;
 
 	for (int i = 0; i < 2; i++)
-		member->engine->release(member->engine, member->sides[i].graph);
+		member->engine->store->release(member->engine, member->sides[i].graph);
 	return NULL;
 }
 
@@ -517,16 +518,16 @@ test_replica_stretch(HgEngine *engine, const HgHost *host, HgError *error)
 		test_replica_naive(outer, inner, &wanted);
 		status = test_replica_build(engine, host, outer, inner, &job, error);
 		if (status == HG_OK)
-			status = engine->count(job, HG_MATCH_FIRST, &counted, error);
+			status = engine->join->count(job, HG_MATCH_FIRST, &counted, error);
 		if (status == HG_OK)
-			status = engine->match(job, HG_MATCH_ALL, error);
+			status = engine->join->match(job, HG_MATCH_ALL, error);
 		if (status == HG_OK)
 			status = test_replica_read(engine, job, 2000, UINT64_MAX, &pairs, error);
 		if (status == HG_OK && (counted != test_replica_wanted(&wanted, HG_MATCH_FIRST) ||
 								!test_replica_right(&pairs, &wanted, HG_MATCH_ALL)))
 			status = HG_INVALID;
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		free(pairs.pairs);
 		free(wanted.pairs);
 	}
@@ -628,7 +629,7 @@ test_bad_shapes(HgEngine *engine, const HgHost *host)
 
 		good &= expect(engine->open(engine, host, &spec, &job, &error), shapes[i].status, "open");
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 	}
 	hg_tap_ok(good, "%s: a graph of a shape that can't be is refused", engine->name);
 }
@@ -652,48 +653,50 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 
 	good =
 		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		expect(engine->append(job, HG_OUTER, keys, 1, &error), HG_INVALID, "append") &&
-		expect(engine->append_rows(job, HG_INNER, keys, 1, 0, &error), HG_INVALID, "append_rows") &&
-		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
-		expect(engine->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
-		expect(engine->put_edges(job, keys, rows, 2, &error), HG_INVALID, "too many edges") &&
-		expect(engine->build(job, &error), HG_INVALID, "build of too few edges") &&
-		expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID,
+		expect(engine->join->append(job, HG_OUTER, keys, 1, &error), HG_INVALID, "append") &&
+		expect(engine->join->append_rows(job, HG_INNER, keys, 1, 0, &error), HG_INVALID,
+			   "append_rows") &&
+		expect(engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
+		expect(engine->store->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
+		expect(engine->store->put_edges(job, keys, rows, 2, &error), HG_INVALID,
+			   "too many edges") &&
+		expect(engine->join->build(job, &error), HG_INVALID, "build of too few edges") &&
+		expect(engine->store->take_replica(job, &graph, &number, &error), HG_INVALID,
 			   "keep before build") &&
-		expect(engine->put_edges(job, keys + 3, rows + 3, 1, &error), HG_OK, "put_edges") &&
-		expect(engine->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match before build") &&
-		expect(engine->build(job, &error), HG_OK, "build") &&
-		expect(engine->build(job, &error), HG_INVALID, "build twice") &&
-		expect(engine->put_edges(job, keys, rows, 1, &error), HG_INVALID,
+		expect(engine->store->put_edges(job, keys + 3, rows + 3, 1, &error), HG_OK, "put_edges") &&
+		expect(engine->join->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match before build") &&
+		expect(engine->join->build(job, &error), HG_OK, "build") &&
+		expect(engine->join->build(job, &error), HG_INVALID, "build twice") &&
+		expect(engine->store->put_edges(job, keys, rows, 1, &error), HG_INVALID,
 			   "put_edges after build") &&
-		expect(engine->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match") &&
-		expect(engine->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID, "count") &&
-		expect(engine->describe(job, HG_INNER, &described, &error), HG_INVALID, "describe") &&
-		expect(engine->take_replica(job, &graph, &number, &error), HG_OK, "keep") &&
-		expect(engine->take_replica(job, &other, &number, &error), HG_INVALID, "keep twice");
+		expect(engine->join->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match") &&
+		expect(engine->join->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID, "count") &&
+		expect(engine->join->describe(job, HG_INNER, &described, &error), HG_INVALID, "describe") &&
+		expect(engine->store->take_replica(job, &graph, &number, &error), HG_OK, "keep") &&
+		expect(engine->store->take_replica(job, &other, &number, &error), HG_INVALID, "keep twice");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (graph != NULL)
-		engine->release(engine, graph);
+		engine->store->release(engine, graph);
 	hg_tap_ok(good, "%s: a job that makes a graph is there for nothing else", engine->name);
 
 	job = NULL;
-	good =
-		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		expect(engine->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
-		expect(engine->put_edges(job, keys + 3, beyond, 1, &error), HG_OK, "put_edges") &&
-		expect(engine->build(job, &error), HG_INVALID, "build of a row beyond") &&
-		expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID, "keep after that");
+	good = expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
+		   expect(engine->store->put_edges(job, keys, rows, 3, &error), HG_OK, "put_edges") &&
+		   expect(engine->store->put_edges(job, keys + 3, beyond, 1, &error), HG_OK, "put_edges") &&
+		   expect(engine->join->build(job, &error), HG_INVALID, "build of a row beyond") &&
+		   expect(engine->store->take_replica(job, &graph, &number, &error), HG_INVALID,
+				  "keep after that");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(good, "%s: an edge of a row that can't be is refused", engine->name);
 
 	job = NULL;
 	good = expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->put_edges(job, keys, rows, 4, &error), HG_OK, "put_edges") &&
-		   expect(engine->build(job, &error), HG_OK, "build");
+		   expect(engine->store->put_edges(job, keys, rows, 4, &error), HG_OK, "put_edges") &&
+		   expect(engine->join->build(job, &error), HG_OK, "build");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(good, "%s: a graph that is not kept goes with its job", engine->name);
 }
 
@@ -750,65 +753,71 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestReplicaSide *si
 
 	good =
 		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		expect(engine->append(job, HG_OUTER, keys, 1, &error), HG_INVALID, "append") &&
-		expect(engine->append_rows(job, HG_OUTER, keys, 1, 0, &error), HG_INVALID, "append_rows") &&
-		expect(engine->put_edges(job, keys, room, 1, &error), HG_INVALID, "put_edges") &&
-		expect(engine->mask(job, HG_INNER, 0, 0, 1, NULL, &error), HG_INVALID,
+		expect(engine->join->append(job, HG_OUTER, keys, 1, &error), HG_INVALID, "append") &&
+		expect(engine->join->append_rows(job, HG_OUTER, keys, 1, 0, &error), HG_INVALID,
+			   "append_rows") &&
+		expect(engine->store->put_edges(job, keys, room, 1, &error), HG_INVALID, "put_edges") &&
+		expect(engine->masks->mask(job, HG_INNER, 0, 0, 1, NULL, &error), HG_INVALID,
 			   "mask of no graph") &&
-		expect(engine->mask(job, HG_OUTER, 0, words, 1, NULL, &error), HG_INVALID, "mask beyond") &&
-		expect(engine->mask(job, HG_OUTER, 0, 1, words, NULL, &error), HG_INVALID, "mask beyond") &&
-		expect(engine->mask(job, HG_OUTER, 0, UINT64_MAX, 2, NULL, &error), HG_INVALID,
+		expect(engine->masks->mask(job, HG_OUTER, 0, words, 1, NULL, &error), HG_INVALID,
+			   "mask beyond") &&
+		expect(engine->masks->mask(job, HG_OUTER, 0, 1, words, NULL, &error), HG_INVALID,
+			   "mask beyond") &&
+		expect(engine->masks->mask(job, HG_OUTER, 0, UINT64_MAX, 2, NULL, &error), HG_INVALID,
 			   "mask that wraps") &&
-		expect(engine->mask(job, HG_OUTER, 0, 2, UINT64_MAX, NULL, &error), HG_INVALID,
+		expect(engine->masks->mask(job, HG_OUTER, 0, 2, UINT64_MAX, NULL, &error), HG_INVALID,
 			   "mask that wraps") &&
-		expect(engine->mask(job, HG_OUTER, 0, words, 0, NULL, &error), HG_OK, "mask of nothing") &&
-		expect(engine->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match before build") &&
-		expect(engine->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID,
+		expect(engine->masks->mask(job, HG_OUTER, 0, words, 0, NULL, &error), HG_OK,
+			   "mask of nothing") &&
+		expect(engine->join->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match before build") &&
+		expect(engine->join->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID,
 			   "count before build") &&
-		expect(engine->append_rows(job, HG_INNER, keys, 1, 77, &error), HG_OK, "append_rows") &&
-		expect(engine->append(job, HG_INNER, keys, 1, &error), HG_INVALID, "append, too") &&
-		expect(engine->build(job, &error), HG_OK, "build") &&
-		expect(engine->build(job, &error), HG_INVALID, "build twice") &&
-		expect(engine->append_rows(job, HG_INNER, keys, 1, 99, &error), HG_INVALID,
+		expect(engine->join->append_rows(job, HG_INNER, keys, 1, 77, &error), HG_OK,
+			   "append_rows") &&
+		expect(engine->join->append(job, HG_INNER, keys, 1, &error), HG_INVALID, "append, too") &&
+		expect(engine->join->build(job, &error), HG_OK, "build") &&
+		expect(engine->join->build(job, &error), HG_INVALID, "build twice") &&
+		expect(engine->join->append_rows(job, HG_INNER, keys, 1, 99, &error), HG_INVALID,
 			   "append after build") &&
-		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID,
+		expect(engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID,
 			   "mask after build") &&
-		expect(engine->take_replica(job, &graph, &number, &error), HG_INVALID, "keep") &&
-		expect(engine->next(job, &matches, &error), HG_INVALID, "next without match") &&
-		expect(engine->describe(job, HG_OUTER, &described, &error), HG_INVALID, "describe") &&
-		expect(engine->describe(job, HG_INNER, &described, &error), HG_INVALID, "describe") &&
-		expect(engine->export_graph(job, HG_INNER, room, room, room, &error), HG_INVALID,
+		expect(engine->store->take_replica(job, &graph, &number, &error), HG_INVALID, "keep") &&
+		expect(engine->join->next(job, &matches, &error), HG_INVALID, "next without match") &&
+		expect(engine->join->describe(job, HG_OUTER, &described, &error), HG_INVALID, "describe") &&
+		expect(engine->join->describe(job, HG_INNER, &described, &error), HG_INVALID, "describe") &&
+		expect(engine->join->export_graph(job, HG_INNER, room, room, room, &error), HG_INVALID,
 			   "export") &&
-		expect(engine->match(job, HG_MATCH_ALL, &error), HG_OK, "match");
+		expect(engine->join->match(job, HG_MATCH_ALL, &error), HG_OK, "match");
 	matches.capacity = 0;
-	good = good && expect(engine->next(job, &matches, &error), HG_INVALID, "no room");
+	good = good && expect(engine->join->next(job, &matches, &error), HG_INVALID, "no room");
 	matches.capacity = 1;
-	good = good && expect(engine->next(job, &matches, &error), HG_OK, "next");
+	good = good && expect(engine->join->next(job, &matches, &error), HG_OK, "next");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 
 	/* the same without a mask */
 	job = NULL;
 	use.masked = 0;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
-		   expect(engine->append_rows(job, HG_INNER, keys, 3, HG_MAX_ROWS - 2, &error),
+		   expect(engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
+		   expect(engine->join->append_rows(job, HG_INNER, keys, 3, HG_MAX_ROWS - 2, &error),
 				  HG_TOO_MANY_ROWS, "append_rows");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 
 	/* nothing was appended, and a job is closed before it is built */
 	job = NULL;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->build(job, &error), HG_OK, "build") &&
-		   expect(engine->count(job, HG_MATCH_ALL, &number, &error), HG_OK, "count") && number == 0;
+		   expect(engine->join->build(job, &error), HG_OK, "build") &&
+		   expect(engine->join->count(job, HG_MATCH_ALL, &number, &error), HG_OK, "count") &&
+		   number == 0;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	use.masked = 1;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(good, "%s: a job that has graph replicas refuses what can't be asked of it",
 			  engine->name);
 }
@@ -839,8 +848,7 @@ test_bad_use(HgEngine *engine, const HgHost *base)
 void
 hg_engine_replica_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 {
-	if (engine->put_edges == NULL || engine->take_replica == NULL || engine->release == NULL ||
-		engine->mask == NULL)
+	if (engine->store == NULL || engine->masks == NULL)
 	{
 		hg_tap_ok(false, "%s: it keeps graphs", engine->name);
 		return;

@@ -84,7 +84,7 @@ static void
 join_close(Joined *joined)
 {
 	if (joined->job != NULL)
-		joined->engine->close(joined->job);
+		joined->engine->join->close(joined->job);
 	free(joined->wanted.pairs);
 }
 
@@ -96,7 +96,7 @@ reduce_right(Joined *joined, HgMatchMode mode, const HgReduceSpec *spec, size_t 
 	TestReplicaGroups groups = {0};
 	TestReplicaGroups wanted;
 	uint64_t count = 0;
-	HgStatus status = joined->engine->reduce(joined->job, mode, spec, &count, error);
+	HgStatus status = joined->engine->columns->reduce(joined->job, mode, spec, &count, error);
 
 	if (status != HG_OK)
 		return status;
@@ -120,7 +120,7 @@ static HgStatus
 values_right(Joined *joined, HgMatchMode mode, size_t capacity, uint32_t unwanted, HgError *error)
 {
 	TestReplicaPairs pairs = {0};
-	HgStatus status = joined->engine->match(joined->job, mode, error);
+	HgStatus status = joined->engine->join->match(joined->job, mode, error);
 
 	if (status == HG_OK)
 		status = test_replica_read_values(joined->engine, joined->job, joined->outer, joined->inner,
@@ -145,7 +145,7 @@ too_many_right(Joined *joined, HgReduceSpec *spec, HgError *error)
 	if (wanted.count < 2)
 		return HG_OK;
 	spec->max_groups = wanted.count - 1;
-	status = joined->engine->reduce(joined->job, HG_MATCH_ALL, spec, &count, error);
+	status = joined->engine->columns->reduce(joined->job, HG_MATCH_ALL, spec, &count, error);
 	if (status == HG_OK && count != HG_TOO_MANY_GROUPS)
 		status = hg_error_set(error, HG_INVALID, NULL, "more groups than may be");
 	if (status == HG_OK)
@@ -393,7 +393,7 @@ test_several_jobs(HgEngine *engine, const HgHost *base)
 		joined[i].outer = &sides[joins[i][0]];
 		joined[i].inner = &sides[joins[i][1]];
 		good = join_open(&joined[i], &host.host, &error) == HG_OK &&
-			   engine->match(joined[i].job, HG_MATCH_ALL, &error) == HG_OK;
+			   engine->join->match(joined[i].job, HG_MATCH_ALL, &error) == HG_OK;
 	}
 	for (int turn = 0; turn < 3 && good; turn++)
 		for (size_t i = 0; i < LENGTH(joins) && good; i++)
@@ -573,7 +573,7 @@ test_bad_shapes(HgEngine *engine, const HgHost *host)
 
 		good &= expect(engine->open(engine, host, &spec, &job, &error), shapes[i].status, "open");
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 	}
 	hg_tap_ok(good, "%s: a column of a shape that can't be is refused", engine->name);
 }
@@ -598,58 +598,65 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 
 	good =
 		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		expect(engine->append(job, HG_OUTER, values, 1, &error), HG_INVALID, "append") &&
-		expect(engine->append_rows(job, HG_INNER, values, 1, 0, &error), HG_INVALID,
+		expect(engine->join->append(job, HG_OUTER, values, 1, &error), HG_INVALID, "append") &&
+		expect(engine->join->append_rows(job, HG_INNER, values, 1, 0, &error), HG_INVALID,
 			   "append_rows") &&
-		expect(engine->append_column(job, HG_INNER, 0, values, NULL, 1, 0, &error), HG_INVALID,
-			   "append_column") &&
-		expect(engine->put_edges(job, values, rows, 1, &error), HG_INVALID, "put_edges") &&
-		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
-		expect(engine->put_values(job, values, nulls, 9, 0, &error), HG_INVALID, "too many") &&
-		expect(engine->put_values(job, values, nulls, 2, 7, &error), HG_INVALID, "beyond") &&
-		expect(engine->put_values(job, values, nulls, 1, 8, &error), HG_INVALID, "behind") &&
-		expect(engine->put_values(job, values, NULL, 2, UINT64_MAX, &error), HG_INVALID, "wraps") &&
-		expect(engine->put_values(job, values, NULL, UINT64_MAX, 2, &error), HG_INVALID, "wraps") &&
-		expect(engine->put_values(job, values, nulls, 0, 8, &error), HG_OK, "nothing") &&
-		expect(engine->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values") &&
-		expect(engine->put_values(job, values, NULL, 3, 5, &error), HG_OK, "put_values again") &&
-		expect(engine->take_replica(job, &column, &number, &error), HG_INVALID,
+		expect(engine->columns->append_column(job, HG_INNER, 0, values, NULL, 1, 0, &error),
+			   HG_INVALID, "append_column") &&
+		expect(engine->store->put_edges(job, values, rows, 1, &error), HG_INVALID, "put_edges") &&
+		expect(engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "mask") &&
+		expect(engine->store->put_values(job, values, nulls, 9, 0, &error), HG_INVALID,
+			   "too many") &&
+		expect(engine->store->put_values(job, values, nulls, 2, 7, &error), HG_INVALID, "beyond") &&
+		expect(engine->store->put_values(job, values, nulls, 1, 8, &error), HG_INVALID, "behind") &&
+		expect(engine->store->put_values(job, values, NULL, 2, UINT64_MAX, &error), HG_INVALID,
+			   "wraps") &&
+		expect(engine->store->put_values(job, values, NULL, UINT64_MAX, 2, &error), HG_INVALID,
+			   "wraps") &&
+		expect(engine->store->put_values(job, values, nulls, 0, 8, &error), HG_OK, "nothing") &&
+		expect(engine->store->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values") &&
+		expect(engine->store->put_values(job, values, NULL, 3, 5, &error), HG_OK,
+			   "put_values again") &&
+		expect(engine->store->take_replica(job, &column, &number, &error), HG_INVALID,
 			   "keep before build") &&
-		expect(engine->build(job, &error), HG_OK, "build") &&
-		expect(engine->build(job, &error), HG_INVALID, "build twice") &&
-		expect(engine->put_values(job, values, NULL, 1, 0, &error), HG_INVALID,
+		expect(engine->join->build(job, &error), HG_OK, "build") &&
+		expect(engine->join->build(job, &error), HG_INVALID, "build twice") &&
+		expect(engine->store->put_values(job, values, NULL, 1, 0, &error), HG_INVALID,
 			   "put_values after build") &&
-		expect(engine->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match") &&
-		expect(engine->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID, "count") &&
-		expect(engine->reduce(job, HG_MATCH_ALL, &reduce, &number, &error), HG_INVALID, "reduce") &&
-		expect(engine->take_replica(job, &column, &number, &error), HG_OK, "keep") &&
-		expect(engine->take_replica(job, &other, &number, &error), HG_INVALID, "keep twice");
+		expect(engine->join->match(job, HG_MATCH_ALL, &error), HG_INVALID, "match") &&
+		expect(engine->join->count(job, HG_MATCH_ALL, &number, &error), HG_INVALID, "count") &&
+		expect(engine->columns->reduce(job, HG_MATCH_ALL, &reduce, &number, &error), HG_INVALID,
+			   "reduce") &&
+		expect(engine->store->take_replica(job, &column, &number, &error), HG_OK, "keep") &&
+		expect(engine->store->take_replica(job, &other, &number, &error), HG_INVALID, "keep twice");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (column != NULL)
-		engine->release(engine, column);
+		engine->store->release(engine, column);
 	hg_tap_ok(good, "%s: a job that makes a column is there for nothing else", engine->name);
 
 	job = NULL;
-	good = expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values") &&
-		   expect(engine->build(job, &error), HG_OK, "build");
+	good =
+		expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
+		expect(engine->store->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values") &&
+		expect(engine->join->build(job, &error), HG_OK, "build");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values");
+		   expect(engine->store->put_values(job, values, nulls, 8, 0, &error), HG_OK, "put_values");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(good, "%s: a column that is not kept goes with its job", engine->name);
 
 	job = NULL;
 	spec.new_column = NULL;
 	spec.new_replica = &new_graph;
 	good = expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->put_values(job, values, nulls, 1, 0, &error), HG_INVALID, "put_values");
+		   expect(engine->store->put_values(job, values, nulls, 1, 0, &error), HG_INVALID,
+				  "put_values");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	spec.new_column = &new_replica;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "both") &&
@@ -738,7 +745,7 @@ test_beyond(HgEngine *engine, const HgHost *host)
 		good = expect(engine->open(engine, host, &spec, &job, &error), i == 0 ? HG_OK : HG_INVALID,
 					  "a column of another graph");
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		job = NULL;
 	}
 	destroy_sides(engine, sides, 2);
@@ -763,28 +770,30 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestReplicaSide *si
 	uint64_t number;
 	bool good;
 
-	good =
-		expect(test_replica_open(engine, host, &sides[0], &sides[2], &job, &error), HG_OK,
-			   "open") &&
-		expect(engine->append_column(job, HG_OUTER, 0, values, NULL, 1, 0, &error), HG_INVALID,
-			   "append_column to a graph replica") &&
-		expect(engine->put_values(job, values, NULL, 1, 0, &error), HG_INVALID, "put_values") &&
-		expect(engine->append_rows(job, HG_INNER, keys, 1, 5, &error), HG_OK, "append_rows") &&
-		expect(engine->append_column(job, HG_INNER, 0, values, NULL, 1, 5, &error), HG_OK,
-			   "append_column") &&
-		expect(engine->build(job, &error), HG_INVALID, "build without all columns") &&
-		expect(engine->append_column(job, HG_INNER, 1, values, NULL, 1, 5, &error), HG_OK,
-			   "append_column") &&
-		expect(engine->build(job, &error), HG_OK, "build") &&
-		expect(engine->next_groups(job, &records, &error), HG_INVALID, "next_groups") &&
-		expect(engine->reduce(job, HG_MATCH_ALL, &reduce, &number, &error), HG_INVALID, "reduce") &&
-		expect(engine->match(job, HG_MATCH_ALL, &error), HG_OK, "match");
+	good = expect(test_replica_open(engine, host, &sides[0], &sides[2], &job, &error), HG_OK,
+				  "open") &&
+		   expect(engine->columns->append_column(job, HG_OUTER, 0, values, NULL, 1, 0, &error),
+				  HG_INVALID, "append_column to a graph replica") &&
+		   expect(engine->store->put_values(job, values, NULL, 1, 0, &error), HG_INVALID,
+				  "put_values") &&
+		   expect(engine->join->append_rows(job, HG_INNER, keys, 1, 5, &error), HG_OK,
+				  "append_rows") &&
+		   expect(engine->columns->append_column(job, HG_INNER, 0, values, NULL, 1, 5, &error),
+				  HG_OK, "append_column") &&
+		   expect(engine->join->build(job, &error), HG_INVALID, "build without all columns") &&
+		   expect(engine->columns->append_column(job, HG_INNER, 1, values, NULL, 1, 5, &error),
+				  HG_OK, "append_column") &&
+		   expect(engine->join->build(job, &error), HG_OK, "build") &&
+		   expect(engine->columns->next_groups(job, &records, &error), HG_INVALID, "next_groups") &&
+		   expect(engine->columns->reduce(job, HG_MATCH_ALL, &reduce, &number, &error), HG_INVALID,
+				  "reduce") &&
+		   expect(engine->join->match(job, HG_MATCH_ALL, &error), HG_OK, "match");
 	matches.values[HG_OUTER][7] = matches.nulls[HG_OUTER][7] = bytes;
-	good = good && expect(engine->next(job, &matches, &error), HG_INVALID, "no such column");
+	good = good && expect(engine->join->next(job, &matches, &error), HG_INVALID, "no such column");
 	matches.values[HG_OUTER][7] = matches.nulls[HG_OUTER][7] = NULL;
-	good = good && expect(engine->next(job, &matches, &error), HG_OK, "next");
+	good = good && expect(engine->join->next(job, &matches, &error), HG_OK, "next");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 
 	hg_tap_ok(good, "%s: a job with columns refuses what can't be asked of it", engine->name);
 }
@@ -813,22 +822,23 @@ test_empty(HgEngine *engine, const HgHost *host, const TestReplicaSide *side)
 	bool good;
 
 	good = expect(engine->open(engine, host, &making, &job, &error), HG_OK, "open") &&
-		   expect(engine->build(job, &error), HG_OK, "build") &&
-		   expect(engine->take_replica(job, &column.column, &number, &error), HG_OK, "keep");
+		   expect(engine->join->build(job, &error), HG_OK, "build") &&
+		   expect(engine->store->take_replica(job, &column.column, &number, &error), HG_OK, "keep");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
-		   expect(engine->build(job, &error), HG_OK, "build") &&
-		   expect(engine->count(job, HG_MATCH_ALL, &counted, &error), HG_OK, "count") &&
-		   expect(engine->reduce(job, HG_MATCH_ALL, &reduce, &number, &error), HG_OK, "reduce") &&
+		   expect(engine->join->build(job, &error), HG_OK, "build") &&
+		   expect(engine->join->count(job, HG_MATCH_ALL, &counted, &error), HG_OK, "count") &&
+		   expect(engine->columns->reduce(job, HG_MATCH_ALL, &reduce, &number, &error), HG_OK,
+				  "reduce") &&
 		   number == 1 &&
-		   expect(engine->next_groups(job, &records, &error), HG_OK, "next_groups") &&
+		   expect(engine->columns->next_groups(job, &records, &error), HG_OK, "next_groups") &&
 		   records.count == 1 && record[1] == counted;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (column.column != NULL)
-		engine->release(engine, column.column);
+		engine->store->release(engine, column.column);
 	hg_tap_ok(good && counted >= side->spread.count, "%s: a column without any value",
 			  engine->name);
 }
@@ -861,7 +871,7 @@ test_bad_use(HgEngine *engine, const HgHost *base)
 void
 hg_engine_replica_columns_suite(HgEngine *engine, const HgHost *host)
 {
-	if (engine->put_values == NULL || engine->reduce == NULL)
+	if (engine->store == NULL || engine->columns == NULL)
 	{
 		hg_tap_ok(false, "%s: it keeps columns", engine->name);
 		return;

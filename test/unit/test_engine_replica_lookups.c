@@ -49,7 +49,8 @@ reduce_right(Joined *joined, const HgReduceSpec *spec, size_t capacity, HgError 
 	TestReplicaGroups groups = {0};
 	TestReplicaGroups wanted;
 	uint64_t count = 0;
-	HgStatus status = joined->engine->reduce(joined->job, HG_MATCH_ALL, spec, &count, error);
+	HgStatus status =
+		joined->engine->columns->reduce(joined->job, HG_MATCH_ALL, spec, &count, error);
 
 	if (status != HG_OK)
 		return status;
@@ -74,7 +75,7 @@ static HgStatus
 values_right(Joined *joined, HgMatchMode mode, size_t capacity, HgError *error)
 {
 	TestReplicaPairs pairs = {0};
-	HgStatus status = joined->engine->match(joined->job, mode, error);
+	HgStatus status = joined->engine->join->match(joined->job, mode, error);
 
 	if (status == HG_OK)
 		status = test_replica_read_values(joined->engine, joined->job, joined->outer, joined->inner,
@@ -90,7 +91,7 @@ static HgStatus
 count_right(Joined *joined, HgMatchMode mode, HgError *error)
 {
 	uint64_t count = 0;
-	HgStatus status = joined->engine->count(joined->job, mode, &count, error);
+	HgStatus status = joined->engine->join->count(joined->job, mode, &count, error);
 
 	if (status == HG_OK && count != test_replica_wanted(&joined->wanted, mode))
 		status = hg_error_set(error, HG_INVALID, NULL, "a wrong count");
@@ -138,7 +139,7 @@ test_star_join(HgEngine *engine, const HgHost *host, const TestStar *outer, cons
 	else if (status == HG_NOT_UNIQUE && unique)
 		status = hg_error_set(error, HG_INVALID, NULL, "no row finds two");
 	if (joined.job != NULL)
-		engine->close(joined.job);
+		engine->join->close(joined.job);
 	free(joined.wanted.pairs);
 	return status;
 }
@@ -526,7 +527,7 @@ opens(Opened *opened, HgStatus wanted, const char *what)
 			   wanted, what);
 
 	if (job != NULL)
-		opened->engine->close(job);
+		opened->engine->join->close(job);
 	memset(&opened->spec, 0, sizeof(opened->spec));
 	opened->spec.key_width = 8;
 	opened->spec.device = -1;
@@ -651,27 +652,37 @@ test_bad_masks(Opened *opened)
 	HgJob *job = NULL;
 	bool good;
 
-	good =
-		expect(engine->open(engine, opened->host, &opened->spec, &job, &error), HG_OK, "open") &&
-		expect(engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID, "the side's") &&
-		expect(engine->mask(job, HG_OUTER, 2, 0, 1, NULL, &error), HG_INVALID, "one of none") &&
-		expect(engine->mask(job, HG_OUTER, 3, 0, 1, NULL, &error), HG_INVALID, "no lookup") &&
-		expect(engine->mask(job, HG_OUTER, UINT32_MAX, 0, 1, NULL, &error), HG_INVALID, "none") &&
-		expect(engine->mask(job, HG_INNER, 1, 0, 1, NULL, &error), HG_INVALID, "another side's") &&
-		expect(engine->mask(job, HG_OUTER, 1, words, 1, NULL, &error), HG_INVALID, "beyond") &&
-		expect(engine->mask(job, HG_OUTER, 1, 1, words, NULL, &error), HG_INVALID, "beyond") &&
-		expect(engine->mask(job, HG_OUTER, 1, UINT64_MAX, 2, NULL, &error), HG_INVALID, "wraps") &&
-		expect(engine->mask(job, HG_OUTER, 1, 2, UINT64_MAX, NULL, &error), HG_INVALID, "wraps") &&
-		expect(engine->mask(job, HG_OUTER, 1, words, 0, NULL, &error), HG_OK, "of nothing") &&
-		expect(engine->mask(job, HG_OUTER, 1, 0, words, NULL, &error), HG_OK, "of all") &&
-		expect(engine->append_column(job, HG_OUTER, 0, values, NULL, 1, 0, &error), HG_INVALID,
-			   "append_column") &&
-		expect(engine->append_column(job, HG_OUTER, 2, values, NULL, 1, 0, &error), HG_INVALID,
-			   "append_column to what is found") &&
-		expect(engine->build(job, &error), HG_OK, "build") &&
-		expect(engine->mask(job, HG_OUTER, 1, 0, 1, NULL, &error), HG_INVALID, "after build");
+	good = expect(engine->open(engine, opened->host, &opened->spec, &job, &error), HG_OK, "open") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, &error), HG_INVALID,
+				  "the side's") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 2, 0, 1, NULL, &error), HG_INVALID,
+				  "one of none") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 3, 0, 1, NULL, &error), HG_INVALID,
+				  "no lookup") &&
+		   expect(engine->masks->mask(job, HG_OUTER, UINT32_MAX, 0, 1, NULL, &error), HG_INVALID,
+				  "none") &&
+		   expect(engine->masks->mask(job, HG_INNER, 1, 0, 1, NULL, &error), HG_INVALID,
+				  "another side's") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, words, 1, NULL, &error), HG_INVALID,
+				  "beyond") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, 1, words, NULL, &error), HG_INVALID,
+				  "beyond") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, UINT64_MAX, 2, NULL, &error), HG_INVALID,
+				  "wraps") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, 2, UINT64_MAX, NULL, &error), HG_INVALID,
+				  "wraps") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, words, 0, NULL, &error), HG_OK,
+				  "of nothing") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, 0, words, NULL, &error), HG_OK, "of all") &&
+		   expect(engine->columns->append_column(job, HG_OUTER, 0, values, NULL, 1, 0, &error),
+				  HG_INVALID, "append_column") &&
+		   expect(engine->columns->append_column(job, HG_OUTER, 2, values, NULL, 1, 0, &error),
+				  HG_INVALID, "append_column to what is found") &&
+		   expect(engine->join->build(job, &error), HG_OK, "build") &&
+		   expect(engine->masks->mask(job, HG_OUTER, 1, 0, 1, NULL, &error), HG_INVALID,
+				  "after build");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return good;
 }
 

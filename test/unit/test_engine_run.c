@@ -73,7 +73,7 @@ test_run_append(const TestRun *run, HgJob **job, HgError *error)
 		for (uint64_t at = 0; at < data->rows[side]; at += step)
 		{
 			step = data->rows[side] - at < piece ? data->rows[side] - at : piece;
-			status = run->engine->append(
+			status = run->engine->join->append(
 				*job, (HgSide) side, (char *) data->keys[side] + at * data->key_width, step, error);
 			if (status != HG_OK)
 				return status;
@@ -87,7 +87,7 @@ test_run_build(const TestRun *run, HgJob **job, HgError *error)
 {
 	HgStatus status = test_run_append(run, job, error);
 
-	return status == HG_OK ? run->engine->build(*job, error) : status;
+	return status == HG_OK ? run->engine->join->build(*job, error) : status;
 }
 
 HgStatus
@@ -99,12 +99,12 @@ test_run_count(const TestRun *run, HgMatchMode mode, uint64_t *matches, HgJobSta
 
 	*matches = 0;
 	if (status == HG_OK)
-		status = run->engine->count(job, mode, matches, error);
+		status = run->engine->join->count(job, mode, matches, error);
 	if (job == NULL)
 		return status;
 	if (stats != NULL)
-		run->engine->stats(job, stats);
-	run->engine->close(job);
+		run->engine->join->stats(job, stats);
+	run->engine->join->close(job);
 	return status;
 }
 
@@ -287,9 +287,9 @@ check_graph(const TestRun *run, HgJob *job, HgSide side, uint64_t vertices)
 	HgStatus status;
 	bool good = false;
 
-	status = run->engine->export_graph(job, side, offsets, edge_keys, edge_rows, &error);
+	status = run->engine->join->export_graph(job, side, offsets, edge_keys, edge_rows, &error);
 	if (status == HG_OK)
-		status = run->engine->describe(job, side, &graph, &error);
+		status = run->engine->join->describe(job, side, &graph, &error);
 
 	/* where memory is limited a device may have none for what it copies out */
 	if (status == HG_DEVICE_OUT_OF_MEMORY && run->spec.memory_limit > 0)
@@ -322,11 +322,11 @@ check_stream(const TestRun *run, HgJob *job, HgMatchMode mode, RunArrays *arrays
 	HgStatus status;
 
 	memset(arrays->seen, 0, data->rows[HG_OUTER]);
-	status = run->engine->match(job, mode, &error);
+	status = run->engine->join->match(job, mode, &error);
 	CHECK_STATUS(status, &error, "match");
 	for (;;)
 	{
-		status = run->engine->next(job, matches, &error);
+		status = run->engine->join->next(job, matches, &error);
 		CHECK_STATUS(status, &error, "next");
 		if (matches->count == 0)
 			break;
@@ -356,7 +356,7 @@ check_stream(const TestRun *run, HgJob *job, HgMatchMode mode, RunArrays *arrays
 	CHECK(mode != HG_MATCH_ALL || checksum == data->checksum, "checksum of matches is wrong");
 
 	/* the end stays the end */
-	status = run->engine->next(job, matches, &error);
+	status = run->engine->join->next(job, matches, &error);
 	CHECK_STATUS(status, &error, "next after the end");
 	CHECK(matches->count == 0, "matches after the end");
 	return true;
@@ -375,21 +375,21 @@ check_matching(const TestRun *run, HgJob *job, RunArrays *arrays)
 	HgError error = {0};
 
 	/* a stream that is left early, so that the next one begins anew */
-	CHECK_STATUS(engine->match(job, HG_MATCH_ALL, &error), &error, "match");
-	CHECK_STATUS(engine->next(job, &arrays->matches, &error), &error, "next");
+	CHECK_STATUS(engine->join->match(job, HG_MATCH_ALL, &error), &error, "match");
+	CHECK_STATUS(engine->join->next(job, &arrays->matches, &error), &error, "next");
 	emitted = arrays->matches.count;
 	CHECK((emitted > 0) == (data->pairs > 0), "first chunk of %" PRIu64, emitted);
 
 	if (!check_stream(run, job, HG_MATCH_ALL, arrays))
 		return false;
-	CHECK_STATUS(engine->count(job, HG_MATCH_ALL, &all, &error), &error, "count all");
+	CHECK_STATUS(engine->join->count(job, HG_MATCH_ALL, &all, &error), &error, "count all");
 	CHECK(all == data->pairs, "%" PRIu64 " counted, not %" PRIu64, all, data->pairs);
 	if (!check_stream(run, job, HG_MATCH_FIRST, arrays))
 		return false;
-	CHECK_STATUS(engine->count(job, HG_MATCH_FIRST, &first, &error), &error, "count first");
+	CHECK_STATUS(engine->join->count(job, HG_MATCH_FIRST, &first, &error), &error, "count first");
 	CHECK(first == data->first, "%" PRIu64 " counted first, not %" PRIu64, first, data->first);
 
-	engine->stats(job, &stats);
+	engine->join->stats(job, &stats);
 	emitted += 2 * data->pairs + 2 * data->first;
 	CHECK(stats.matches == emitted, "%" PRIu64 " matches in statistics, not %" PRIu64,
 		  stats.matches, emitted);
@@ -412,9 +412,10 @@ check_partitioned_graph(const TestRun *run, HgJob *job, HgSide side)
 	HgError error = {0};
 	HgStatus status;
 
-	CHECK(run->engine->export_graph(job, side, &nothing, &nothing, &nothing, &error) == HG_INVALID,
+	CHECK(run->engine->join->export_graph(job, side, &nothing, &nothing, &nothing, &error) ==
+			  HG_INVALID,
 		  "a graph that was cut is exported");
-	status = run->engine->describe(job, side, &graph, &error);
+	status = run->engine->join->describe(job, side, &graph, &error);
 
 	/* the outer rows of one key are matched in parts, but they are one list */
 	if (side == HG_OUTER && status == HG_DEVICE_OUT_OF_MEMORY &&
@@ -455,9 +456,9 @@ check_no_graphs(const TestRun *run, HgJob *job)
 	HgError error = {0};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		CHECK(run->engine->describe(job, (HgSide) side, &graph, &error) == HG_INVALID &&
-				  run->engine->export_graph(job, (HgSide) side, &nothing, &nothing, &nothing,
-											&error) == HG_INVALID,
+		CHECK(run->engine->join->describe(job, (HgSide) side, &graph, &error) == HG_INVALID &&
+				  run->engine->join->export_graph(job, (HgSide) side, &nothing, &nothing, &nothing,
+												  &error) == HG_INVALID,
 			  "a graph that was not built is described or exported");
 	return true;
 }
@@ -479,18 +480,18 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 	HgError error = {0};
 	HgGraphStats graph;
 
-	run->engine->stats(job, &stats);
+	run->engine->join->stats(job, &stats);
 	CHECK(stats.passes > 0, "no ranges");
 	if ((stats.passes == 1 && !check_shape(run, &stats)) || !check_matching(run, job, arrays) ||
 		!check_finished(run, job))
 		return false;
-	run->engine->stats(job, &stats);
+	run->engine->join->stats(job, &stats);
 	if (has_no_graphs(&stats) && stats.passes == 1)
 		return check_no_graphs(run, job);
 
 	/* whatever wants more memory than building did can cut a job */
-	CHECK_STATUS(run->engine->describe(job, HG_INNER, &graph, &error), &error, "describe");
-	run->engine->stats(job, &stats);
+	CHECK_STATUS(run->engine->join->describe(job, HG_INNER, &graph, &error), &error, "describe");
+	run->engine->join->stats(job, &stats);
 	if (stats.passes > 1)
 		return check_partitioned_job(run, job, &stats);
 	if (!check_graph(run, job, HG_INNER, stats.vertices))
@@ -498,7 +499,7 @@ check_job(const TestRun *run, HgJob *job, RunArrays *arrays)
 
 	if (stats.probe == HG_PROBE_INTERSECT)
 		return check_graph(run, job, HG_OUTER, stats.vertices);
-	CHECK(run->engine->describe(job, HG_OUTER, &graph, &error) == HG_INVALID,
+	CHECK(run->engine->join->describe(job, HG_OUTER, &graph, &error) == HG_INVALID,
 		  "a graph that was not built is described");
 	return true;
 }
@@ -529,7 +530,7 @@ test_run(const TestRun *run)
 		hg_tap_diag("build: status %d, %s (%s)", (int) status, error.message, error.detail);
 	good = status == HG_OK && check_job(&counted, job, &arrays);
 	if (job != NULL)
-		run->engine->close(job);
+		run->engine->join->close(job);
 	if (host.held_bytes != 0 || host.misused)
 	{
 		hg_tap_diag("memory left: %" PRIu64 " bytes%s", host.held_bytes,
@@ -593,11 +594,11 @@ test_run_intersections(const TestRun *run)
 	HgStatus status = test_run_build(run, &job, &error);
 
 	if (status == HG_OK)
-		status = run->engine->count(job, HG_MATCH_ALL, &counted, &error);
+		status = run->engine->join->count(job, HG_MATCH_ALL, &counted, &error);
 	if (job != NULL)
 	{
-		run->engine->stats(job, &stats);
-		run->engine->close(job);
+		run->engine->join->stats(job, &stats);
+		run->engine->join->close(job);
 	}
 	CHECK_STATUS(status, &error, "count");
 	CHECK(counted == run->data->pairs, "%" PRIu64 " counted", counted);

@@ -229,32 +229,32 @@ test_long_list(HgEngine *engine, const HgHost *base, uint64_t outer_rows, uint64
 	held = host.held_bytes;
 	if (status == HG_OK)
 	{
-		engine->stats(job, &before);
-		status = engine->match(job, HG_MATCH_ALL, &error);
+		engine->join->stats(job, &before);
+		status = engine->join->match(job, HG_MATCH_ALL, &error);
 	}
 
 	/* enough chunks to go through several outer rows either way */
 	for (int chunk = 0; chunk < 150 && status == HG_OK; chunk++)
 	{
-		status = engine->next(job, &matches, &error);
+		status = engine->join->next(job, &matches, &error);
 		right &= status == HG_OK && matches.count > 0 && matches.count <= matches.capacity;
 		for (size_t i = 0; i < matches.count && status == HG_OK; i++)
 			right &= matches.outer[i] < outer_rows && matches.inner[i] < inner_rows;
 	}
 	right &= host.held_bytes == held;
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &counted, &error);
+		status = engine->join->count(job, HG_MATCH_ALL, &counted, &error);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_FIRST, &first, &error);
+		status = engine->join->count(job, HG_MATCH_FIRST, &first, &error);
 	if (status != HG_OK)
 		hg_tap_diag("status %d, %s (%s)", (int) status, error.message, error.detail);
 	else
 	{
-		engine->stats(job, &after);
+		engine->join->stats(job, &after);
 		right &= after.peak_bytes < before.peak_bytes + (UINT64_C(256) << 20);
 	}
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 
 	hg_tap_ok(status == HG_OK && right && counted == wanted && first == outer_rows &&
 				  host.held_bytes == 0,
@@ -353,45 +353,45 @@ test_misuse(HgEngine *engine, const HgHost *base, Misuse misuse)
 	if (!hg_tap_ok(status == HG_OK, "%s: open", engine->name))
 		return;
 	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = engine->append(job, (HgSide) side, keys, 2, &error);
+		status = engine->join->append(job, (HgSide) side, keys, 2, &error);
 	if (misuse != MISUSE_MATCH_EARLY && misuse != MISUSE_COUNT_EARLY &&
 		misuse != MISUSE_TOO_MANY_ROWS && status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status != HG_OK)
 		hg_tap_diag("status %d, %s", (int) status, error.message);
 
 	switch (misuse)
 	{
 		case MISUSE_MATCH_EARLY:
-			status = engine->match(job, HG_MATCH_ALL, &error);
+			status = engine->join->match(job, HG_MATCH_ALL, &error);
 			break;
 		case MISUSE_COUNT_EARLY:
-			status = engine->count(job, HG_MATCH_ALL, &counted, &error);
+			status = engine->join->count(job, HG_MATCH_ALL, &counted, &error);
 			break;
 		case MISUSE_NEXT_EARLY:
-			status = engine->next(job, &matches, &error);
+			status = engine->join->next(job, &matches, &error);
 			break;
 		case MISUSE_APPEND_LATE:
-			status = engine->append(job, HG_OUTER, keys, 1, &error);
+			status = engine->join->append(job, HG_OUTER, keys, 1, &error);
 			break;
 		case MISUSE_BUILD_TWICE:
-			status = engine->build(job, &error);
+			status = engine->join->build(job, &error);
 			break;
 		case MISUSE_NO_ROOM:
 			matches.capacity = 0;
-			status = engine->match(job, HG_MATCH_ALL, &error);
+			status = engine->join->match(job, HG_MATCH_ALL, &error);
 			if (status == HG_OK)
-				status = engine->next(job, &matches, &error);
+				status = engine->join->next(job, &matches, &error);
 			break;
 		case MISUSE_TOO_MANY_ROWS:
 			/* refused before a key of it is looked at */
 			wanted = HG_TOO_MANY_ROWS;
-			status = engine->append(job, HG_OUTER, keys, HG_MAX_ROWS - 1, &error);
+			status = engine->join->append(job, HG_OUTER, keys, HG_MAX_ROWS - 1, &error);
 			break;
 		case MISUSE_COUNT:
 			break;
 	}
-	engine->close(job);
+	engine->join->close(job);
 	hg_tap_ok(status == wanted && error.status == wanted && error.message[0] != '\0' &&
 				  host.held_bytes == 0,
 			  "%s: %s is refused", engine->name, misuse_name(misuse));
@@ -412,15 +412,15 @@ whole_job(const TestRun *run, HgError *error)
 
 	status = test_run_build(run, &job, error);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, error);
+		status = engine->join->match(job, HG_MATCH_ALL, error);
 	while (status == HG_OK && matches.count > 0)
-		status = engine->next(job, &matches, error);
+		status = engine->join->next(job, &matches, error);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &counted, error);
+		status = engine->join->count(job, HG_MATCH_ALL, &counted, error);
 	if (status == HG_OK && !run->spec.direct && run->spec.table == HG_TABLE_CSR)
-		status = engine->describe(job, HG_INNER, &graph, error);
+		status = engine->join->describe(job, HG_INNER, &graph, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	free(room);
 	return status;
 }
@@ -510,9 +510,9 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 	run.spec.memory_limit = UINT64_C(1) << 30;
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
-		engine->stats(job, &stats);
+		engine->join->stats(job, &stats);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(status == HG_OK && stats.peak_bytes <= run.spec.memory_limit,
 			  "%s: a high memory limit is kept", engine->name);
 
@@ -521,9 +521,9 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 	run.spec.probe = HG_PROBE_INTERSECT;
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
-		engine->stats(job, &stats);
+		engine->join->stats(job, &stats);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (status == HG_OK)
 		hg_tap_ok(stats.passes > 1 && stats.peak_bytes > 0 &&
 					  stats.peak_bytes <= run.spec.memory_limit && host.held_bytes == 0,
@@ -623,13 +623,14 @@ streams(HgEngine *engine, const HgHost *host, const TestData *data, HgJobSpec sp
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (status != HG_OK)
 		return false;
-	if (engine->append(job, HG_OUTER, data->keys[HG_OUTER], 1, NULL) != HG_INVALID ||
-		engine->renew(job, data->keys[HG_OUTER], 1, NULL) != HG_INVALID)
+	if (engine->join->append(job, HG_OUTER, data->keys[HG_OUTER], 1, NULL) != HG_INVALID ||
+		engine->local->renew(job, data->keys[HG_OUTER], 1, NULL) != HG_INVALID)
 		status = HG_INVALID;
 	if (status == HG_OK)
-		status = engine->append(job, HG_INNER, data->keys[HG_INNER], data->rows[HG_INNER], &error);
+		status =
+			engine->join->append(job, HG_INNER, data->keys[HG_INNER], data->rows[HG_INNER], &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	for (uint64_t at = 0; at < rows && status == HG_OK; at += step)
 	{
 		const char *keys = (const char *) data->keys[HG_OUTER] + at * data->key_width;
@@ -641,19 +642,19 @@ streams(HgEngine *engine, const HgHost *host, const TestData *data, HgJobSpec sp
 		matches.capacity = data->pairs > TINY_CHUNKS_PAIRS ? 100 - at % 10 : 1 + at % 100;
 
 		/* what these begin is not brought to an end */
-		status = engine->renew(job, data->keys[HG_OUTER], rows, &error);
+		status = engine->local->renew(job, data->keys[HG_OUTER], rows, &error);
 		if (status == HG_OK)
-			status = engine->match(job, HG_MATCH_ALL, &error);
+			status = engine->join->match(job, HG_MATCH_ALL, &error);
 		if (status == HG_OK)
-			status = engine->next(job, &matches, &error);
+			status = engine->join->next(job, &matches, &error);
 
 		if (status == HG_OK)
-			status = engine->renew(job, keys, count, &error);
+			status = engine->local->renew(job, keys, count, &error);
 		if (status == HG_OK)
-			status = engine->match(job, HG_MATCH_ALL, &error);
+			status = engine->join->match(job, HG_MATCH_ALL, &error);
 		for (matches.count = 1; status == HG_OK && matches.count > 0 && pairs <= data->pairs;)
 		{
-			status = engine->next(job, &matches, &error);
+			status = engine->join->next(job, &matches, &error);
 			for (size_t i = 0; i < matches.count && status == HG_OK; i++)
 			{
 				of_outer += test_pair_checksum(outer[i] + (uint32_t) at, 0);
@@ -663,14 +664,14 @@ streams(HgEngine *engine, const HgHost *host, const TestData *data, HgJobSpec sp
 			pairs += matches.count;
 		}
 		if (status == HG_OK)
-			status = engine->count(job, HG_MATCH_ALL, &number, &error);
+			status = engine->join->count(job, HG_MATCH_ALL, &number, &error);
 		counted += number;
 		if (status == HG_OK)
-			status = engine->count(job, HG_MATCH_FIRST, &number, &error);
+			status = engine->join->count(job, HG_MATCH_FIRST, &number, &error);
 		first += number;
 	}
-	engine->stats(job, &stats);
-	engine->close(job);
+	engine->join->stats(job, &stats);
+	engine->join->close(job);
 	if (!spec.outer_only)
 		*outer_checksum = of_outer;
 	if (status != HG_OK || stats.vertices == 0 || pairs != data->pairs || counted != data->pairs ||
@@ -691,7 +692,7 @@ test_streamed(HgEngine *engine, const HgHost *host, uint32_t key_width)
 	static const uint64_t steps[] = {1, 77, 512, 8192};
 	unsigned failures = 0;
 
-	if (engine->renew == NULL)
+	if (engine->local == NULL)
 		return;
 	for (int kind = 0; kind < TEST_KEYS_COUNT; kind++)
 		for (size_t i = 0; i < LENGTH(steps); i++)
@@ -727,11 +728,11 @@ mixes(HgEngine *engine, const HgHost *host, bool numbered_first)
 
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
 		return true;
-	first = numbered_first ? engine->append_rows(job, HG_OUTER, &key, 1, 5, NULL)
-						   : engine->append(job, HG_OUTER, &key, 1, NULL);
-	second = numbered_first ? engine->append(job, HG_OUTER, &key, 1, NULL)
-							: engine->append_rows(job, HG_OUTER, &key, 1, 5, NULL);
-	engine->close(job);
+	first = numbered_first ? engine->join->append_rows(job, HG_OUTER, &key, 1, 5, NULL)
+						   : engine->join->append(job, HG_OUTER, &key, 1, NULL);
+	second = numbered_first ? engine->join->append(job, HG_OUTER, &key, 1, NULL)
+							: engine->join->append_rows(job, HG_OUTER, &key, 1, 5, NULL);
+	engine->join->close(job);
 	return first != HG_OK || second != HG_INVALID;
 }
 
@@ -750,31 +751,31 @@ test_numbered(HgEngine *engine, const HgHost *host)
 	HgStatus status;
 	bool right = true;
 
-	if (engine->append_rows == NULL || !hg_tap_turn())
+	if ((engine->can & HG_CAN_NUMBER) == 0 || !hg_tap_turn())
 		return;
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (status == HG_OK)
-		status = engine->append_rows(job, HG_OUTER, keys, 4, 1000, &error);
+		status = engine->join->append_rows(job, HG_OUTER, keys, 4, 1000, &error);
 	if (status == HG_OK)
-		status = engine->append_rows(job, HG_INNER, keys + 2, 2, HG_MAX_ROWS - 3, &error);
+		status = engine->join->append_rows(job, HG_INNER, keys + 2, 2, HG_MAX_ROWS - 3, &error);
 	if (status == HG_OK)
-		status = engine->append_rows(job, HG_INNER, keys, 2, 40, &error);
+		status = engine->join->append_rows(job, HG_INNER, keys, 2, 40, &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, &error);
+		status = engine->join->match(job, HG_MATCH_ALL, &error);
 	do
 	{
 		matches.count = 0;
 		if (status == HG_OK)
-			status = engine->next(job, &matches, &error);
+			status = engine->join->next(job, &matches, &error);
 		for (size_t i = 0; i < matches.count; i++)
 			right &=
 				inner[i] == (outer[i] < 1002 ? outer[i] - 960 : outer[i] - 1002 + HG_MAX_ROWS - 3);
 		pairs += matches.count;
 	} while (matches.count > 0);
 	right &= pairs == 4;
-	engine->close(job);
+	engine->join->close(job);
 	right &= !mixes(engine, host, true) && !mixes(engine, host, false);
 	hg_tap_ok(status == HG_OK && right, "%s: rows have the numbers that the caller gave them",
 			  engine->name);
@@ -801,7 +802,7 @@ test_two_jobs(HgEngine *engine, const HgHost *host)
 		status = test_run_build(&run, &jobs[i], &error);
 	}
 	for (int i = 0; i < 2 && status == HG_OK; i++)
-		status = engine->match(jobs[i], HG_MATCH_ALL, &error);
+		status = engine->join->match(jobs[i], HG_MATCH_ALL, &error);
 
 	/* the streams take turns */
 	for (bool more = true; more && status == HG_OK;)
@@ -813,14 +814,14 @@ test_two_jobs(HgEngine *engine, const HgHost *host)
 			uint32_t inner[100];
 			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 100};
 
-			status = engine->next(jobs[i], &matches, &error);
+			status = engine->join->next(jobs[i], &matches, &error);
 			counted[i] += status == HG_OK ? matches.count : 0;
 			more |= status == HG_OK && matches.count > 0;
 		}
 	}
 	for (int i = 0; i < 2; i++)
 		if (jobs[i] != NULL)
-			engine->close(jobs[i]);
+			engine->join->close(jobs[i]);
 	hg_tap_ok(status == HG_OK && counted[0] == data[0].pairs && counted[1] == data[1].pairs,
 			  "%s: two jobs at once", engine->name);
 	test_data_destroy(&data[0]);

@@ -161,10 +161,11 @@ by_hand_open(ByHand *two)
 		{
 			for (uint64_t i = 0; i < BY_HAND_ROWS; i++)
 				two->keys[i] = shard * BY_HAND_ROWS + i;
-			good = device->append_rows(*job, (HgSide) side, two->keys, BY_HAND_ROWS,
-									   shard * BY_HAND_ROWS, &two->error) == HG_OK;
+			good = device->join->append_rows(*job, (HgSide) side, two->keys, BY_HAND_ROWS,
+											 shard * BY_HAND_ROWS, &two->error) == HG_OK;
 		}
-		good = good && device->tally(*job, HG_OUTER, two->tallies[shard], &two->error) == HG_OK;
+		good = good &&
+			   device->exchange->tally(*job, HG_OUTER, two->tallies[shard], &two->error) == HG_OK;
 	}
 	for (uint32_t part = 0; part < HG_EXCHANGE_PARTS; part++)
 		sum[part] = two->tallies[0][part] + two->tallies[1][part];
@@ -180,7 +181,7 @@ static void
 by_hand_close(ByHand *two)
 {
 	for (int shard = 0; shard < 2; shard++)
-		device->close(two->jobs[shard]);
+		device->join->close(two->jobs[shard]);
 }
 
 /* Calls that come out of their order, or with what can't be, are refused and do no harm. */
@@ -194,11 +195,11 @@ test_order(void)
 	bool good = by_hand_open(&two);
 	HgJob *job = two.jobs[0];
 
-	good = good && device->take_rows(job, HG_OUTER, 1, &two.rows, error) == HG_INVALID;
-	good = good && device->put_rows(job, HG_OUTER, &two.rows, error) == HG_INVALID;
-	good = good && device->arrived(job, HG_OUTER, error) == HG_INVALID;
-	good = good && device->build(job, error) == HG_INVALID;
-	good = good && device->append(job, HG_OUTER, two.keys, 1, error) == HG_INVALID;
+	good = good && device->exchange->take_rows(job, HG_OUTER, 1, &two.rows, error) == HG_INVALID;
+	good = good && device->exchange->put_rows(job, HG_OUTER, &two.rows, error) == HG_INVALID;
+	good = good && device->exchange->arrived(job, HG_OUTER, error) == HG_INVALID;
+	good = good && device->join->build(job, error) == HG_INVALID;
+	good = good && device->join->append(job, HG_OUTER, two.keys, 1, error) == HG_INVALID;
 	for (int way = 0; way < 4; way++)
 	{
 		wrong = two.exchange;
@@ -210,25 +211,31 @@ test_order(void)
 			wrong.rows[0]--;
 		else
 			wrong.numbers = BY_HAND_ROWS - 1;
-		good = good && device->expect(job, HG_OUTER, &wrong, error) == HG_INVALID;
+		good = good && device->exchange->expect(job, HG_OUTER, &wrong, error) == HG_INVALID;
 	}
 	hg_tap_ok(good, "exchange: what has no sense yet is refused");
 
 	for (int side = 0; side < 2; side++)
 	{
-		good = good && device->expect(job, (HgSide) side, &two.exchange, error) == HG_OK;
-		good = good && device->expect(job, (HgSide) side, &two.exchange, error) == HG_INVALID;
-		good =
-			good && device->append_rows(job, (HgSide) side, two.keys, 1, 500, error) == HG_INVALID;
-		good = good && device->tally(job, (HgSide) side, two.tallies[0], error) == HG_INVALID;
-		good = good && device->arrived(job, (HgSide) side, error) == HG_INVALID;
-		good = good && device->take_rows(job, (HgSide) side, 0, &two.rows, error) == HG_INVALID;
-		good = good && device->take_rows(job, (HgSide) side, 2, &two.rows, error) == HG_INVALID;
+		good = good && device->exchange->expect(job, (HgSide) side, &two.exchange, error) == HG_OK;
+		good = good &&
+			   device->exchange->expect(job, (HgSide) side, &two.exchange, error) == HG_INVALID;
+		good = good &&
+			   device->join->append_rows(job, (HgSide) side, two.keys, 1, 500, error) == HG_INVALID;
+		good = good &&
+			   device->exchange->tally(job, (HgSide) side, two.tallies[0], error) == HG_INVALID;
+		good = good && device->exchange->arrived(job, (HgSide) side, error) == HG_INVALID;
+		good = good &&
+			   device->exchange->take_rows(job, (HgSide) side, 0, &two.rows, error) == HG_INVALID;
+		good = good &&
+			   device->exchange->take_rows(job, (HgSide) side, 2, &two.rows, error) == HG_INVALID;
 
 		/* its own rows come to nobody else, and no more than were expected come to it */
-		good = good && device->take_rows(job, (HgSide) side, 1, &two.rows, error) == HG_OK &&
+		good = good &&
+			   device->exchange->take_rows(job, (HgSide) side, 1, &two.rows, error) == HG_OK &&
 			   two.rows.count == BY_HAND_ROWS - two.exchange.rows[0];
-		good = good && device->put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		good =
+			good && device->exchange->put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
 		two.rows.count = 0;
 		for (uint64_t key = BY_HAND_ROWS; key < 2 * BY_HAND_ROWS; key++)
 			if (hg_exchange_part64(hg_mix64(key)) < two.exchange.ends[0])
@@ -237,15 +244,17 @@ test_order(void)
 				two.numbers[two.rows.count++] = (uint32_t) key;
 			}
 		two.numbers[0] += BY_HAND_ROWS;
-		good = good && device->put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		good =
+			good && device->exchange->put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
 		two.numbers[0] -= BY_HAND_ROWS;
-		good = good && device->put_rows(job, (HgSide) side, &two.rows, error) == HG_OK;
-		good = good && device->put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
-		good = good && device->arrived(job, (HgSide) side, error) == HG_OK;
-		good = good && device->arrived(job, (HgSide) side, error) == HG_INVALID;
+		good = good && device->exchange->put_rows(job, (HgSide) side, &two.rows, error) == HG_OK;
+		good =
+			good && device->exchange->put_rows(job, (HgSide) side, &two.rows, error) == HG_INVALID;
+		good = good && device->exchange->arrived(job, (HgSide) side, error) == HG_OK;
+		good = good && device->exchange->arrived(job, (HgSide) side, error) == HG_INVALID;
 	}
-	good = good && device->build(job, error) == HG_OK &&
-		   device->count(job, HG_MATCH_ALL, &counted, error) == HG_OK;
+	good = good && device->join->build(job, error) == HG_OK &&
+		   device->join->count(job, HG_MATCH_ALL, &counted, error) == HG_OK;
 	hg_tap_ok(good && counted == two.exchange.rows[0] + two.exchange.rows[1],
 			  "exchange: a member has its part of the join after that");
 	by_hand_close(&two);
@@ -269,7 +278,8 @@ by_hand_expect(ByHand *two)
 		exchange.self = to;
 		for (int from = 0; from < 2; from++)
 			exchange.rows[from] = hg_exchange_rows_of(two->tallies[from], exchange.ends, to);
-		good = good && device->expect(two->jobs[to], HG_OUTER, &exchange, &two->error) == HG_OK;
+		good = good &&
+			   device->exchange->expect(two->jobs[to], HG_OUTER, &exchange, &two->error) == HG_OK;
 	}
 	return good;
 }
@@ -285,30 +295,38 @@ test_window_order(void)
 	HgJob **jobs = two.jobs;
 
 	hg_small_device_set_windows(true, HG_SEND_WELL);
-	good = good && device->window(jobs[0], HG_OUTER, &windows[0], error) == HG_INVALID;
+	good = good && device->windows->window(jobs[0], HG_OUTER, &windows[0], error) == HG_INVALID;
 	memset(windows, 0, sizeof(windows));
 	windows[0].memory = -1;
-	good = good && device->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_INVALID;
+	good =
+		good && device->windows->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_INVALID;
 	good = good && by_hand_expect(&two);
 	for (int to = 0; to < 2; to++)
-		good = good && device->window(jobs[to], HG_OUTER, &windows[to], error) == HG_OK;
-	good = good && device->window(jobs[0], HG_OUTER, &(HgPeerWindow){0}, error) == HG_INVALID;
-	good = good && device->window(jobs[0], HG_INNER, &(HgPeerWindow){0}, error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_OUTER, 0, &windows[1], error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_OUTER, 2, &windows[1], error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_OUTER, 1, &windows[0], error) == HG_INVALID;
-	good = good && device->send_rows(jobs[0], HG_INNER, 1, &windows[1], error) == HG_INVALID;
-	good = good && device->arrived(jobs[1], HG_OUTER, error) == HG_INVALID;
+		good = good && device->windows->window(jobs[to], HG_OUTER, &windows[to], error) == HG_OK;
+	good =
+		good && device->windows->window(jobs[0], HG_OUTER, &(HgPeerWindow){0}, error) == HG_INVALID;
+	good =
+		good && device->windows->window(jobs[0], HG_INNER, &(HgPeerWindow){0}, error) == HG_INVALID;
+	good =
+		good && device->windows->send_rows(jobs[0], HG_OUTER, 0, &windows[1], error) == HG_INVALID;
+	good =
+		good && device->windows->send_rows(jobs[0], HG_OUTER, 2, &windows[1], error) == HG_INVALID;
+	good =
+		good && device->windows->send_rows(jobs[0], HG_OUTER, 1, &windows[0], error) == HG_INVALID;
+	good =
+		good && device->windows->send_rows(jobs[0], HG_INNER, 1, &windows[1], error) == HG_INVALID;
+	good = good && device->exchange->arrived(jobs[1], HG_OUTER, error) == HG_INVALID;
 	hg_tap_ok(good, "offers: what comes out of the order is refused");
 
 	/* what was offered to the second is there no more, as it was said that all had come */
-	good = device->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_OK &&
-		   device->sent(jobs[1], HG_OUTER, error) == HG_OK &&
-		   device->take_rows(jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
+	good = device->windows->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_OK &&
+		   device->windows->sent(jobs[1], HG_OUTER, error) == HG_OK &&
+		   device->exchange->take_rows(jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
 		   two.rows.count == 0 &&
-		   device->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_INVALID;
-	good = good && device->arrived(jobs[0], HG_OUTER, error) == HG_OK;
-	good = good && device->take_rows(jobs[0], HG_OUTER, 1, &two.rows, error) == HG_INVALID;
+		   device->windows->send_rows(jobs[1], HG_OUTER, 0, &windows[0], error) == HG_INVALID;
+	good = good && device->exchange->arrived(jobs[0], HG_OUTER, error) == HG_OK;
+	good =
+		good && device->exchange->take_rows(jobs[0], HG_OUTER, 1, &two.rows, error) == HG_INVALID;
 	hg_tap_ok(good, "offers: rows that were sent are there, and are not to be taken again");
 	by_hand_close(&two);
 	for (int to = 0; to < 2; to++)
@@ -340,7 +358,7 @@ test_forged(void)
 	unsigned char *empty;
 
 	hg_small_device_set_windows(true, HG_SEND_WELL);
-	good = good && device->window(two.jobs[0], HG_OUTER, &window, error) == HG_OK;
+	good = good && device->windows->window(two.jobs[0], HG_OUTER, &window, error) == HG_OK;
 	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
 		forged[i] = window;
 	forged[0].token[1]++;
@@ -350,18 +368,19 @@ test_forged(void)
 	forged[4].memory = make_file(window.bytes, false);
 	forged[5].memory = make_file(window.bytes, true);
 	for (size_t i = 0; i < sizeof(forged) / sizeof(forged[0]); i++)
-		good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &forged[i], error) == HG_INVALID;
+		good = good && device->windows->send_rows(two.jobs[1], HG_OUTER, 0, &forged[i], error) ==
+						   HG_INVALID;
 	empty = mmap(NULL, (size_t) window.bytes, PROT_READ, MAP_SHARED, forged[5].memory, 0);
 	for (uint64_t i = 0; i < window.bytes; i++)
 		good = good && empty[i] == 0;
 	munmap(empty, (size_t) window.bytes);
 	hg_tap_ok(good, "offers: forged ones are refused, and nothing is written there");
 
-	good = device->take_rows(two.jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
+	good = device->exchange->take_rows(two.jobs[1], HG_OUTER, 0, &two.rows, error) == HG_OK &&
 		   two.rows.count == hg_exchange_rows_of(two.tallies[1], two.exchange.ends, 0) &&
-		   device->put_rows(two.jobs[0], HG_OUTER, &two.rows, error) == HG_OK &&
-		   device->send_rows(two.jobs[1], HG_OUTER, 0, &window, error) == HG_INVALID &&
-		   device->arrived(two.jobs[0], HG_OUTER, error) == HG_OK;
+		   device->exchange->put_rows(two.jobs[0], HG_OUTER, &two.rows, error) == HG_OK &&
+		   device->windows->send_rows(two.jobs[1], HG_OUTER, 0, &window, error) == HG_INVALID &&
+		   device->exchange->arrived(two.jobs[0], HG_OUTER, error) == HG_OK;
 	hg_tap_ok(good, "offers: ... and the rows go another way");
 	by_hand_close(&two);
 	for (int i = 3; i < 6; i++)
@@ -378,12 +397,13 @@ test_window_of_closed(void)
 	bool good = by_hand_open(&two) && by_hand_expect(&two);
 
 	hg_small_device_set_windows(true, HG_SEND_WELL);
-	good = good && device->window(two.jobs[0], HG_OUTER, &window, &two.error) == HG_OK;
-	device->close(two.jobs[0]);
-	good = good && device->send_rows(two.jobs[1], HG_OUTER, 0, &window, &two.error) == HG_OK &&
-		   device->sent(two.jobs[1], HG_OUTER, &two.error) == HG_OK;
+	good = good && device->windows->window(two.jobs[0], HG_OUTER, &window, &two.error) == HG_OK;
+	device->join->close(two.jobs[0]);
+	good = good &&
+		   device->windows->send_rows(two.jobs[1], HG_OUTER, 0, &window, &two.error) == HG_OK &&
+		   device->windows->sent(two.jobs[1], HG_OUTER, &two.error) == HG_OK;
 	close(window.memory);
-	device->close(two.jobs[1]);
+	device->join->close(two.jobs[1]);
 	hg_tap_ok(good && hg_small_device_open_jobs() == 0,
 			  "offers: to send rows to a job that is closed does no harm");
 }

@@ -190,7 +190,7 @@ job_begin(void *arg, HgError *error)
 {
 	TestJobStream *of = arg;
 
-	return of->engine->match(of->job, HG_MATCH_ALL, error);
+	return of->engine->join->match(of->job, HG_MATCH_ALL, error);
 }
 
 static HgStatus
@@ -198,7 +198,7 @@ job_next(void *arg, HgMatches *matches, HgError *error)
 {
 	TestJobStream *of = arg;
 
-	return of->engine->next(of->job, matches, error);
+	return of->engine->join->next(of->job, matches, error);
 }
 
 TestStream

@@ -60,7 +60,7 @@ test_cpu_engine(void)
 	test_replica_side_create(&side, &spread, &seed);
 	test_pages_make(&side, &form, &seed);
 	spec.pages[HG_INNER] = &side.pages.spec;
-	hg_tap_ok(engine->append_pages == NULL &&
+	hg_tap_ok(engine->pages == NULL &&
 				  engine->open(engine, test_host_plain(), &spec, &job, NULL) == HG_INVALID,
 			  "the CPU engine refuses pages");
 	test_replica_side_destroy(&side);

@@ -94,7 +94,7 @@ test_bytes(void)
 			  "a join takes what was reckoned: %" PRIu64 " bytes of %" PRIu64, host.peak_bytes,
 			  hg_host_replica_bytes(&joining));
 	if (job != NULL)
-		replica.engine.close(job);
+		replica.engine.join->close(job);
 	for (int i = 0; i < 3; i++)
 	{
 		test_replica_release(&replica.engine, &sides[i]);
@@ -177,7 +177,7 @@ test_lookup_bytes(bool computed, bool filtered)
 						 : "",
 			  host.peak_bytes, hg_host_replica_bytes(&spec));
 	if (job != NULL)
-		replica.engine.close(job);
+		replica.engine.join->close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		test_star_release(&replica.engine, &stars[side]);
@@ -209,17 +209,17 @@ test_column_bytes(void)
 		test_host_init(&owner, test_host_plain());
 		test_host_init(&host, test_host_plain());
 		hg_host_replica_init(&replica, &owner.host);
-		good =
-			replica.engine.open(&replica.engine, &host.host, &spec, &job, &error) == HG_OK &&
-			replica.engine.put_values(job, values, i == 0 ? NULL : nulls, 9, 77, &error) == HG_OK &&
-			replica.engine.build(job, &error) == HG_OK &&
-			replica.engine.take_replica(job, &column, &bytes, &error) == HG_OK;
+		good = replica.engine.open(&replica.engine, &host.host, &spec, &job, &error) == HG_OK &&
+			   replica.engine.store->put_values(job, values, i == 0 ? NULL : nulls, 9, 77,
+												&error) == HG_OK &&
+			   replica.engine.join->build(job, &error) == HG_OK &&
+			   replica.engine.store->take_replica(job, &column, &bytes, &error) == HG_OK;
 		good = good && bytes == owner.held_bytes && bytes > 210000 * (i == 0 ? 4 : 5) &&
 			   owner.peak_bytes + host.peak_bytes <= hg_host_replica_bytes(&spec);
 		if (job != NULL)
-			replica.engine.close(job);
+			replica.engine.join->close(job);
 		if (column != NULL)
-			replica.engine.release(&replica.engine, column);
+			replica.engine.store->release(&replica.engine, column);
 		hg_tap_ok(good && host.held_bytes == 0 && owner.held_bytes == 0,
 				  "a column %s NULLs is told to the byte", i == 0 ? "without" : "with");
 	}

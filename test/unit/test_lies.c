@@ -113,7 +113,7 @@ play_stream(HgEngine *engine, HgJob *job, const TestCase *c, HgMatchMode mode, b
 	const TestData *data = &c->data;
 	uint64_t pairs = 0;
 	uint64_t checksum = 0;
-	HgStatus status = engine->match(job, mode, NULL);
+	HgStatus status = engine->join->match(job, mode, NULL);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
@@ -121,7 +121,7 @@ play_stream(HgEngine *engine, HgJob *job, const TestCase *c, HgMatchMode mode, b
 			matches.values[side][column] = values[side][column];
 			matches.nulls[side][column] = nulls[side][column];
 		}
-	while (status == HG_OK && (status = engine->next(job, &matches, NULL)) == HG_OK &&
+	while (status == HG_OK && (status = engine->join->next(job, &matches, NULL)) == HG_OK &&
 		   matches.count > 0)
 	{
 		for (size_t i = 0; i < matches.count; i++)
@@ -162,11 +162,11 @@ play_groups(HgEngine *engine, HgJob *job, const TestCase *c, bool *right)
 	uint64_t groups;
 	uint64_t taken = 0;
 	uint64_t pairs = 0;
-	HgStatus status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, NULL);
+	HgStatus status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, NULL);
 
 	if (status != HG_OK || groups == HG_TOO_MANY_GROUPS)
 		return status;
-	while (taken < groups && (status = engine->next_groups(job, &records, NULL)) == HG_OK)
+	while (taken < groups && (status = engine->columns->next_groups(job, &records, NULL)) == HG_OK)
 	{
 		/* the promise that nobody checks again */
 		if (records.count == 0 || records.count > groups - taken)
@@ -198,7 +198,7 @@ play_job(HgEngine *engine, HgJob *job, const TestCase *c, bool may_export, bool 
 		switch (hg_lies_random() % (may_export ? 5 : 4))
 		{
 			case 0:
-				status = engine->count(job, mode, &count, NULL);
+				status = engine->join->count(job, mode, &count, NULL);
 				if (status == HG_OK)
 					*right =
 						*right && count == (mode == HG_MATCH_ALL ? c->data.pairs : c->data.first);
@@ -209,14 +209,15 @@ play_job(HgEngine *engine, HgJob *job, const TestCase *c, bool may_export, bool 
 					status = play_groups(engine, job, c, right);
 					break;
 				}
-				status = engine->describe(job, HG_INNER, &graph, NULL);
+				status = engine->join->describe(job, HG_INNER, &graph, NULL);
 				break;
 			case 4:
-				engine->stats(job, &stats);
+				engine->join->stats(job, &stats);
 				arrays =
 					test_malloc((stats.vertices + 1 + 3 * stats.rows[HG_INNER]) * sizeof(uint32_t));
-				engine->export_graph(job, HG_INNER, arrays, arrays + stats.vertices + 1,
-									 arrays + stats.vertices + 1 + 2 * stats.rows[HG_INNER], NULL);
+				engine->join->export_graph(job, HG_INNER, arrays, arrays + stats.vertices + 1,
+										   arrays + stats.vertices + 1 + 2 * stats.rows[HG_INNER],
+										   NULL);
 				free(arrays);
 				break;
 			default:
@@ -282,15 +283,15 @@ play_replica(HgWireClient *client, const HgHost *host, bool *right)
 		return;
 	/* all but the first 64 rows, which look up all but the next 64 */
 	if (use.masked)
-		status = engine->mask(job, HG_OUTER, 0, 0, 1, NULL, NULL);
+		status = engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, NULL);
 	if (status == HG_OK && use.masked && spec.nlookups[HG_OUTER] > 0)
-		status = engine->mask(job, HG_OUTER, 1, 1, 1, NULL, NULL);
-	if (status == HG_OK && engine->build(job, NULL) == HG_OK &&
-		engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+		status = engine->masks->mask(job, HG_OUTER, 1, 1, 1, NULL, NULL);
+	if (status == HG_OK && engine->join->build(job, NULL) == HG_OK &&
+		engine->join->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
 	{
 		*right = *right && count == use.shape.rows - left_out;
-		status = engine->match(job, HG_MATCH_ALL, NULL);
-		while (status == HG_OK && (status = engine->next(job, &matches, NULL)) == HG_OK &&
+		status = engine->join->match(job, HG_MATCH_ALL, NULL);
+		while (status == HG_OK && (status = engine->join->next(job, &matches, NULL)) == HG_OK &&
 			   matches.count > 0 && pairs <= 4 * use.shape.rows)
 		{
 			/* what is no row must not come this far, whatever is believed */
@@ -303,7 +304,7 @@ play_replica(HgWireClient *client, const HgHost *host, bool *right)
 		if (status == HG_OK)
 			*right = *right && pairs == count;
 	}
-	engine->close(job);
+	engine->join->close(job);
 }
 
 /* The same of a graph with columns, which are summed up. */
@@ -327,11 +328,11 @@ play_columns(HgWireClient *client, const HgHost *host, bool *right)
 		test_named_drop_column(client, serial, 1 + (uint32_t) (hg_lies_random() % REPLICA_COLUMNS));
 	if (test_named_read(client, host, serial, rows, ncolumns, (uint32_t) rows, &job, NULL) != HG_OK)
 		return;
-	status = engine->build(job, NULL);
+	status = engine->join->build(job, NULL);
 	/* a process may refuse, in whatever words, but what it sums up is right */
 	if (status == HG_OK && test_named_sum(client, job, rows, ncolumns, &summed, NULL) == HG_OK)
 		*right = *right && summed;
-	engine->close(job);
+	engine->join->close(job);
 }
 
 /* The same by a filter of its rows that lets all of them through, by what is computed of a column.
@@ -369,10 +370,10 @@ play_filter(HgWireClient *client, const HgHost *host, bool *right)
 		test_named_make_column(client, host, serial, 1, (uint32_t) rows, NULL);
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
 		return;
-	if (engine->build(job, NULL) == HG_OK &&
-		engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+	if (engine->join->build(job, NULL) == HG_OK &&
+		engine->join->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
 		*right = *right && count == rows;
-	engine->close(job);
+	engine->join->close(job);
 }
 
 /* Join a side that comes as pages with itself. */
@@ -403,8 +404,8 @@ play_pages(HgWireClient *client, const HgHost *host, bool *right)
 	end = (test_pages_ordinal(&side.pages, side.pages.count) + 1) * side.pages.spec.rows_per_page;
 	status = test_replica_build(engine, host, &side, &side, &job, NULL);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, NULL);
-	while (status == HG_OK && (status = engine->next(job, &matches, NULL)) == HG_OK &&
+		status = engine->join->match(job, HG_MATCH_ALL, NULL);
+	while (status == HG_OK && (status = engine->join->next(job, &matches, NULL)) == HG_OK &&
 		   matches.count > 0 && pairs <= 4 * wanted.count)
 	{
 		/* what is no row must not come this far, whatever is believed */
@@ -416,7 +417,7 @@ play_pages(HgWireClient *client, const HgHost *host, bool *right)
 	if (status == HG_OK)
 		*right = *right && pairs == wanted.count;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	free(wanted.pairs);
 	test_replica_side_destroy(&side);
 }
@@ -461,7 +462,7 @@ play_session(HgWireClient *client)
 		if (test_case_build(&c, engine, &impatient.host, &job, NULL) == HG_OK)
 			play_job(engine, job, &c, whole, &right);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		test_case_destroy(&c);
 	}
 	alarm(0);

@@ -64,14 +64,14 @@ build_offsets(const Column *column, uint64_t *vertices)
 
 	if (!good)
 		abort();
-	good = engine->append(job, HG_INNER, column->keys, column->rows, &error) == HG_OK &&
-		   engine->build(job, &error) == HG_OK;
-	engine->stats(job, &stats);
+	good = engine->join->append(job, HG_INNER, column->keys, column->rows, &error) == HG_OK &&
+		   engine->join->build(job, &error) == HG_OK;
+	engine->join->stats(job, &stats);
 	*vertices = stats.vertices;
 	offsets = malloc((stats.vertices + 1) * sizeof(uint32_t));
-	if (!good || engine->export_graph(job, HG_INNER, offsets, keys, rows, &error) != HG_OK)
+	if (!good || engine->join->export_graph(job, HG_INNER, offsets, keys, rows, &error) != HG_OK)
 		abort();
-	engine->close(job);
+	engine->join->close(job);
 	free(keys);
 	free(rows);
 	return offsets;

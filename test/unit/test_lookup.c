@@ -47,17 +47,17 @@ read_first(const TestRun *run, HgJob *job, FirstMatches *first, HgError *error)
 		int64_t last = -1;
 
 		step = data->rows[HG_OUTER] - at < run->piece ? data->rows[HG_OUTER] - at : run->piece;
-		status = run->engine->renew(job, (char *) data->keys[HG_OUTER] + at * data->key_width, step,
-									error);
+		status = run->engine->local->renew(
+			job, (char *) data->keys[HG_OUTER] + at * data->key_width, step, error);
 		if (status == HG_OK)
-			status = run->engine->count(job, HG_MATCH_FIRST, &counted, error);
+			status = run->engine->join->count(job, HG_MATCH_FIRST, &counted, error);
 		first->counted += counted;
 		if (status == HG_OK)
-			status = run->engine->match(job, HG_MATCH_FIRST, error);
+			status = run->engine->join->match(job, HG_MATCH_FIRST, error);
 		do
 		{
 			if (status == HG_OK)
-				status = run->engine->next(job, &matches, error);
+				status = run->engine->join->next(job, &matches, error);
 			for (size_t i = 0; i < matches.count && status == HG_OK; i++)
 			{
 				first->right &= matches.outer[i] < step && (int64_t) matches.outer[i] > last;
@@ -71,7 +71,7 @@ read_first(const TestRun *run, HgJob *job, FirstMatches *first, HgError *error)
 			first->found += matches.count;
 		} while (status == HG_OK && matches.count > 0);
 	}
-	run->engine->stats(job, &first->stats);
+	run->engine->join->stats(job, &first->stats);
 	free(room);
 	return status;
 }
@@ -108,9 +108,9 @@ test_first(HgTableKind kind, TestKeys keys, uint32_t key_width, bool outer_only)
 	good = status == HG_OK && first.right && first.counted == data.first &&
 		   first.found == data.first && first.stats.build == HG_BUILD_TABLE &&
 		   first.stats.table == kind && first.stats.rows[HG_OUTER] == data.rows[HG_OUTER] &&
-		   run.engine->count(job, HG_MATCH_ALL, &all, &error) == HG_INVALID;
+		   run.engine->join->count(job, HG_MATCH_ALL, &all, &error) == HG_INVALID;
 	if (job != NULL)
-		run.engine->close(job);
+		run.engine->join->close(job);
 	hg_tap_ok(good && host.held_bytes == 0 && !host.misused,
 			  "%s: first matches of keys of %u bytes, %s, %s", hg_table_kind_name(kind),
 			  (unsigned) key_width, test_keys_name(keys), outer_only ? "in a set" : "in a map");

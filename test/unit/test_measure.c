@@ -51,10 +51,10 @@ test_measure(HgEngine *engine, const HgHost *host, const TestData *data, const H
 
 	if (status != HG_OK)
 		return status;
-	status = engine->append(job, HG_INNER, data->keys[HG_INNER], data->rows[HG_INNER], error);
+	status = engine->join->append(job, HG_INNER, data->keys[HG_INNER], data->rows[HG_INNER], error);
 	if (status == HG_OK)
-		status = engine->measure_table(job, measure, error);
-	engine->close(job);
+		status = engine->measure->measure_table(job, measure, error);
+	engine->join->close(job);
 	return status;
 }
 
@@ -168,8 +168,8 @@ test_unmeasurable(HgEngine *engine, const HgHost *host)
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (status == HG_OK)
 	{
-		status = engine->measure_table(job, &measure, &error);
-		engine->close(job);
+		status = engine->measure->measure_table(job, &measure, &error);
+		engine->join->close(job);
 	}
 	hg_tap_ok(status == HG_INVALID, "a job without a table has none to be measured");
 }

@@ -139,10 +139,12 @@ void
 test_named_init(TestNamed *named, HgWireClient *client)
 {
 	named->engine = *hg_wire_client_engine(client);
-	take_by_name = named->engine.take_replica;
+	take_by_name = named->engine.store->take_replica;
+	named->store = *named->engine.store;
+	named->engine.store = &named->store;
 	named->engine.open = named_open;
-	named->engine.take_replica = named_take_replica;
-	named->engine.release = named_release;
+	named->store.take_replica = named_take_replica;
+	named->store.release = named_release;
 	named->client = client;
 }
 
@@ -185,7 +187,7 @@ test_named_put(HgWireClient *client, HgJob *job, uint32_t width, uint64_t first,
 		memcpy(keys + i * width, &key, width);
 		rows[i] = (uint32_t) (first + i);
 	}
-	status = hg_wire_client_engine(client)->put_edges(job, keys, rows, count, error);
+	status = hg_wire_client_engine(client)->store->put_edges(job, keys, rows, count, error);
 	free(keys);
 	free(rows);
 	return status;
@@ -204,9 +206,9 @@ test_named_make(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 	if (status == HG_OK)
 		status = test_named_put(client, job, 8, 0, rows, error);
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -222,11 +224,11 @@ test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows)
 	HgStatus status = engine->open(engine, test_host_plain(), &spec, &job, &error);
 
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &count, &error);
+		status = engine->join->count(job, HG_MATCH_ALL, &count, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	/* each has a key of its own */
 	return status == HG_OK && count != rows ? HG_INVALID : status;
 }
@@ -268,7 +270,8 @@ test_named_put_values(HgWireClient *client, HgJob *job, uint32_t column, uint64_
 		values[i] = value_at(column, first + i);
 		nulls[i] = is_null_at(column, first + i);
 	}
-	status = hg_wire_client_engine(client)->put_values(job, values, nulls, count, first, error);
+	status =
+		hg_wire_client_engine(client)->store->put_values(job, values, nulls, count, first, error);
 	free(values);
 	free(nulls);
 	return status;
@@ -290,9 +293,9 @@ test_named_make_column(HgWireClient *client, const HgHost *host, uint64_t serial
 	if (status == HG_OK)
 		status = test_named_put_values(client, job, column, 0, stride / 3, error);
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -354,9 +357,9 @@ test_named_sum(HgWireClient *client, HgJob *job, uint64_t rows, uint32_t ncolumn
 		spec.items[i].kind = HG_REDUCE_SUM;
 		spec.items[i].argument = (HgReduceColumn){.side = i % 2, .column = i};
 	}
-	status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+	status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
 	if (status == HG_OK && groups == 1)
-		status = engine->next_groups(job, &records, error);
+		status = engine->columns->next_groups(job, &records, error);
 	if (status != HG_OK)
 		return status;
 	/* each row has a key of its own, and its number is its place */
@@ -400,11 +403,11 @@ test_named_ask_columns(HgWireClient *client, uint64_t serial, uint64_t rows, uin
 		test_named_read(client, test_host_plain(), serial, rows, ncolumns, stride, &job, &error);
 
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
 		status = test_named_reduce(client, job, rows, ncolumns, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (status == HG_INVALID)
 		hg_tap_diag("%s", error.message);
 	return status;

@@ -23,6 +23,7 @@
 typedef struct TestNamed
 {
 	HgEngine engine; /* first: engine calls get its address */
+	HgStoreCalls store;
 	HgWireClient *client;
 } TestNamed;
 

@@ -80,23 +80,23 @@ ask_replica(HgEngine *engine, const HgHost *host)
 
 	if (engine->open(engine, host, &making, &job, NULL) == HG_OK)
 	{
-		if (engine->put_edges(job, liar_keys, rows, LIAR_ROWS, NULL) == HG_OK)
-			engine->build(job, NULL);
-		engine->close(job);
+		if (engine->store->put_edges(job, liar_keys, rows, LIAR_ROWS, NULL) == HG_OK)
+			engine->join->build(job, NULL);
+		engine->join->close(job);
 	}
 	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
 		return true;
-	if (engine->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
-		engine->mask(job, HG_OUTER, 0, 1, 10, NULL, NULL) == HG_OK &&
-		engine->build(job, NULL) == HG_OK)
+	if (engine->join->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
+		engine->masks->mask(job, HG_OUTER, 0, 1, 10, NULL, NULL) == HG_OK &&
+		engine->join->build(job, NULL) == HG_OK)
 	{
-		if (engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+		if (engine->join->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
 			right = count == LIAR_ROWS;
-		if (engine->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
-			engine->next(job, &matches, NULL) == HG_OK)
+		if (engine->join->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
+			engine->join->next(job, &matches, NULL) == HG_OK)
 			right = right && are_matches(&matches);
 	}
-	engine->close(job);
+	engine->join->close(job);
 	return right;
 }
 
@@ -120,11 +120,11 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
 		return true;
-	if (engine->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
-		engine->mask(job, HG_OUTER, 1, 1, 10, NULL, NULL) == HG_OK &&
-		engine->build(job, NULL) == HG_OK)
-		engine->count(job, HG_MATCH_ALL, &count, NULL);
-	engine->close(job);
+	if (engine->join->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
+		engine->masks->mask(job, HG_OUTER, 1, 1, 10, NULL, NULL) == HG_OK &&
+		engine->join->build(job, NULL) == HG_OK)
+		engine->join->count(job, HG_MATCH_ALL, &count, NULL);
+	engine->join->close(job);
 	return count == LIAR_ROWS;
 }
 
@@ -153,34 +153,34 @@ ask_shard(HgEngine *engine, const HgHost *host)
 	if (status != HG_OK)
 		return true;
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		status = engine->append_rows(job, (HgSide) side, liar_keys, LIAR_ROWS, 0, NULL);
+		status = engine->join->append_rows(job, (HgSide) side, liar_keys, LIAR_ROWS, 0, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 	{
-		status = engine->tally(job, (HgSide) side, counts, NULL);
+		status = engine->exchange->tally(job, (HgSide) side, counts, NULL);
 		right = right && (status != HG_OK || counts[0] == LIAR_ROWS - 1);
 		if (status == HG_OK)
-			status = engine->expect(job, (HgSide) side, &exchange, NULL);
+			status = engine->exchange->expect(job, (HgSide) side, &exchange, NULL);
 		/* an offer without a descriptor is none, and no lie */
-		right = right &&
-				(status != HG_OK || (engine->window(job, (HgSide) side, &window, NULL) != HG_OK &&
-									 engine->sent(job, (HgSide) side, NULL) != HG_OK));
+		right = right && (status != HG_OK ||
+						  (engine->windows->window(job, (HgSide) side, &window, NULL) != HG_OK &&
+						   engine->windows->sent(job, (HgSide) side, NULL) != HG_OK));
 		if (status == HG_OK)
-			status = engine->take_rows(job, (HgSide) side, 1, &taken, NULL);
+			status = engine->exchange->take_rows(job, (HgSide) side, 1, &taken, NULL);
 		right = right && (status != HG_OK || (taken.count == 1 && !liar_key_is_own(rows[0][0]) &&
 											  taken.numbers[0] == 2 * LIAR_ROWS - 1));
 		if (status == HG_OK)
-			status = engine->take_rows(job, (HgSide) side, 1, &taken, NULL);
+			status = engine->exchange->take_rows(job, (HgSide) side, 1, &taken, NULL);
 		right = right && (status != HG_OK || taken.count == 0);
 		if (status == HG_OK)
-			status = engine->arrived(job, (HgSide) side, NULL);
+			status = engine->exchange->arrived(job, (HgSide) side, NULL);
 	}
 	if (status == HG_OK)
-		status = engine->build(job, NULL);
+		status = engine->join->build(job, NULL);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, NULL);
-	if (status == HG_OK && engine->next(job, &matches, NULL) == HG_OK)
+		status = engine->join->match(job, HG_MATCH_ALL, NULL);
+	if (status == HG_OK && engine->join->next(job, &matches, NULL) == HG_OK)
 		right = right && are_matches(&matches);
-	engine->close(job);
+	engine->join->close(job);
 	return right;
 }
 
@@ -203,17 +203,17 @@ ask_pages(HgEngine *engine, const HgHost *host)
 
 	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
 		return true;
-	if (engine->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
-		engine->append_pages(job, HG_OUTER, page, 1, 0, NULL) == HG_OK &&
-		engine->build(job, NULL) == HG_OK)
+	if (engine->join->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
+		engine->pages->append_pages(job, HG_OUTER, page, 1, 0, NULL) == HG_OK &&
+		engine->join->build(job, NULL) == HG_OK)
 	{
-		if (engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
+		if (engine->join->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
 			right = count == LIAR_ROWS;
-		if (engine->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
-			engine->next(job, &matches, NULL) == HG_OK)
+		if (engine->join->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
+			engine->join->next(job, &matches, NULL) == HG_OK)
 			right = right && are_matches(&matches);
 	}
-	engine->close(job);
+	engine->join->close(job);
 	return right;
 }
 
@@ -240,18 +240,18 @@ ask_column(HgEngine *engine, const HgHost *host)
 
 	if (engine->open(engine, host, &making, &job, NULL) == HG_OK)
 	{
-		if (engine->put_values(job, values, NULL, LIAR_ROWS, 0, NULL) == HG_OK)
-			engine->build(job, NULL);
-		engine->close(job);
+		if (engine->store->put_values(job, values, NULL, LIAR_ROWS, 0, NULL) == HG_OK)
+			engine->join->build(job, NULL);
+		engine->join->close(job);
 	}
 	if (engine->open(engine, host, &joining, &job, NULL) != HG_OK)
 		return true;
-	if (engine->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
-		engine->build(job, NULL) == HG_OK &&
-		engine->reduce(job, HG_MATCH_ALL, &by_value, &groups, NULL) == HG_OK &&
-		engine->next_groups(job, &records, NULL) == HG_OK)
+	if (engine->join->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK &&
+		engine->join->build(job, NULL) == HG_OK &&
+		engine->columns->reduce(job, HG_MATCH_ALL, &by_value, &groups, NULL) == HG_OK &&
+		engine->columns->next_groups(job, &records, NULL) == HG_OK)
 		right = records.count == 1 && words[0] == LIAR_VALUE && words[2] == LIAR_ROWS;
-	engine->close(job);
+	engine->join->close(job);
 	return right;
 }
 
@@ -275,9 +275,9 @@ ask_computed(HgEngine *engine, const HgHost *host)
 
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
 		return;
-	if (engine->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK)
-		engine->build(job, NULL);
-	engine->close(job);
+	if (engine->join->append(job, HG_INNER, liar_keys, LIAR_ROWS, NULL) == HG_OK)
+		engine->join->build(job, NULL);
+	engine->join->close(job);
 }
 
 /* All that can be asked of a job; false where something was answered that is not so. */
@@ -296,22 +296,23 @@ ask_all(HgEngine *engine, HgJob *job)
 	bool right = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (engine->append(job, (HgSide) side, liar_keys, LIAR_ROWS, NULL) != HG_OK)
+		if (engine->join->append(job, (HgSide) side, liar_keys, LIAR_ROWS, NULL) != HG_OK)
 			return true;
-	if (engine->append_column(job, HG_OUTER, 0, values, NULL, LIAR_ROWS, 0, NULL) != HG_OK ||
-		engine->build(job, NULL) != HG_OK)
+	if (engine->columns->append_column(job, HG_OUTER, 0, values, NULL, LIAR_ROWS, 0, NULL) !=
+			HG_OK ||
+		engine->join->build(job, NULL) != HG_OK)
 		return true;
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST; mode++)
-		if (engine->count(job, (HgMatchMode) mode, &count, NULL) == HG_OK)
+		if (engine->join->count(job, (HgMatchMode) mode, &count, NULL) == HG_OK)
 			right = right && count == LIAR_ROWS;
-	if (engine->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
-		engine->next(job, &matches, NULL) == HG_OK)
+	if (engine->join->match(job, HG_MATCH_ALL, NULL) == HG_OK &&
+		engine->join->next(job, &matches, NULL) == HG_OK)
 		right = right && are_matches(&matches);
-	if (engine->describe(job, HG_INNER, &described, NULL) == HG_OK)
+	if (engine->join->describe(job, HG_INNER, &described, NULL) == HG_OK)
 		right = right && described.edges == LIAR_ROWS;
-	engine->export_graph(job, HG_INNER, graph, graph + 5, graph + 9, NULL);
-	if (engine->reduce(job, HG_MATCH_ALL, &by_value, &count, NULL) == HG_OK &&
-		engine->next_groups(job, &records, NULL) == HG_OK)
+	engine->join->export_graph(job, HG_INNER, graph, graph + 5, graph + 9, NULL);
+	if (engine->columns->reduce(job, HG_MATCH_ALL, &by_value, &count, NULL) == HG_OK &&
+		engine->columns->next_groups(job, &records, NULL) == HG_OK)
 		right = right && records.count == 1 && words[0] == LIAR_VALUE && words[2] == LIAR_ROWS;
 	return right;
 }
@@ -369,7 +370,7 @@ state_after_lie(Lie lie, bool *right)
 	if (engine->open(engine, &liar.host, &spec, &job, &error) == HG_OK)
 	{
 		*right = ask_all(engine, job);
-		engine->close(job);
+		engine->join->close(job);
 		*right = ask_table(engine, &liar.host) && *right;
 		*right = ask_replica(engine, &liar.host) && *right;
 		*right = ask_column(engine, &liar.host) && *right;

@@ -165,9 +165,9 @@ append_share(Participant *self, HgJob *job, HgSide side, HgError *error)
 		if (self->alone ? self->number != 0
 						: (piece % 3 == 0 ? 0 : piece % self->of) != self->number)
 			continue;
-		status =
-			engine->append_rows(job, side, (const char *) data->keys[side] + at * data->key_width,
-								left < PIECE ? left : PIECE, at, error);
+		status = engine->join->append_rows(job, side,
+										   (const char *) data->keys[side] + at * data->key_width,
+										   left < PIECE ? left : PIECE, at, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -212,13 +212,13 @@ read_share(Participant *self, HgJob *job, HgError *error)
 	HgStatus status;
 
 	if (self->count)
-		return engine->count(job, self->mode, &self->pairs, error);
-	status = engine->match(job, self->mode, error);
+		return engine->join->count(job, self->mode, &self->pairs, error);
+	status = engine->join->match(job, self->mode, error);
 	while (status == HG_OK)
 	{
 		if (self->by_turns)
 			await_turn(self);
-		status = engine->next(job, &matches, error);
+		status = engine->join->next(job, &matches, error);
 		if (self->by_turns)
 			end_turn(self, status != HG_OK || matches.count == 0);
 		if (status != HG_OK || matches.count == 0)
@@ -269,28 +269,28 @@ participate(void *arg)
 
 	status = engine->open(engine, &host.host, &self->spec, &job, &error);
 	if (status == HG_OK)
-		status = engine->share(job, &self->group, &error);
+		status = engine->local->share(job, &self->group, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		status = append_share(self, job, (HgSide) side, &error);
 	if (status == HG_OK && self->fails_before)
-		status = engine->append_rows(job, HG_OUTER, &host, HG_MAX_ROWS, 0, &error) == HG_OK
+		status = engine->join->append_rows(job, HG_OUTER, &host, HG_MAX_ROWS, 0, &error) == HG_OK
 					 ? HG_INVALID
 					 : HG_OK;
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (status == HG_OK)
 	{
 		status = read_share(self, job, &error);
-		self->right &= engine->match(job, self->mode, NULL) == HG_INVALID &&
-					   engine->describe(job, HG_INNER, &graph, NULL) == HG_INVALID;
+		self->right &= engine->join->match(job, self->mode, NULL) == HG_INVALID &&
+					   engine->join->describe(job, HG_INNER, &graph, NULL) == HG_INVALID;
 	}
 	if (job != NULL)
 	{
 		HgJobStats stats;
 
-		engine->stats(job, &stats);
+		engine->join->stats(job, &stats);
 		self->direct = stats.build == HG_BUILD_DIRECT;
-		engine->close(job);
+		engine->join->close(job);
 	}
 	self->right &= host.held_bytes == 0 && !host.misused;
 	self->status = status;

@@ -285,7 +285,7 @@ build_job(const HgHost *host, HgJob **job, HgError *error)
 			status = test_replica_append(&sharded.engine, *job, (HgSide) side, l + 1,
 										 &star->lookups[l].found, error);
 	}
-	return status == HG_OK ? sharded.engine.build(*job, error) : status;
+	return status == HG_OK ? sharded.engine.join->build(*job, error) : status;
 }
 
 /* Are the groups of a job those that there should be? */
@@ -304,7 +304,7 @@ groups_right(HgJob *job, const TestReplicaPairs *pairs, HgMatchMode mode, uint32
 
 	test_replica_draw_reduce(&spec, outer, inner, mode == HG_MATCH_FIRST, nkeys, seed);
 	test_replica_naive_groups(outer, inner, pairs, mode, &spec, &wanted);
-	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK &&
+	good = sharded.engine.columns->reduce(job, mode, &spec, &count, &error) == HG_OK &&
 		   count == wanted.count &&
 		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) ==
 			   HG_OK &&
@@ -328,7 +328,7 @@ answers_right(HgJob *job, uint64_t *seed)
 	{
 		uint64_t matches;
 
-		good = sharded.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
+		good = sharded.engine.join->count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
 			   matches == test_replica_wanted(&pairs, (HgMatchMode) mode);
 		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
 			good = groups_right(job, &pairs, (HgMatchMode) mode, nkeys, seed);
@@ -362,7 +362,7 @@ test_join(const TestStarSpread *outer, const TestStarSpread *inner, uint32_t sha
 	if (good && unique)
 		good = answers_right(job, &seed);
 	if (job != NULL)
-		sharded.engine.close(job);
+		sharded.engine.join->close(job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		star_destroy(&stars[side]);
 	if (!hg_tap_ok(good && host.held_bytes == 0 && !host.misused,
@@ -483,10 +483,10 @@ test_refusals(void)
 	(void) star_create(partitioning, &outer, true, 2, &seed);
 	(void) star_create(&stars[HG_INNER], &inner, false, 2, &seed);
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_OK &&
-				  sharded.engine.mask(job, HG_OUTER, 2, 0, 1, &word, &error) == HG_INVALID &&
-				  sharded.engine.mask(job, HG_INNER, 1, 0, 1, &word, &error) == HG_INVALID,
+				  sharded.engine.masks->mask(job, HG_OUTER, 2, 0, 1, &word, &error) == HG_INVALID &&
+				  sharded.engine.masks->mask(job, HG_INNER, 1, 0, 1, &word, &error) == HG_INVALID,
 			  "masks of what is not looked up are refused");
-	sharded.engine.close(job);
+	sharded.engine.join->close(job);
 	partitioning->copartition[0].partitioning = HG_MAX_COPARTITIONS;
 	hg_tap_ok(open_job(&host.host, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "a cut has a number that names have room for");

@@ -117,16 +117,17 @@ reduce_rows(HgEngine *engine, HgError *error)
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		for (uint64_t row = 0; row < 2 && status == HG_OK; row++)
 		{
-			status = engine->append(job, (HgSide) side, &key, 1, error);
+			status = engine->join->append(job, (HgSide) side, &key, 1, error);
 			if (status == HG_OK)
-				status = engine->append_column(job, (HgSide) side, 0, &value, NULL, 1, row, error);
+				status = engine->columns->append_column(job, (HgSide) side, 0, &value, NULL, 1, row,
+														error);
 		}
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK)
-		status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+		status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status == HG_OK && groups != 1 ? HG_INVALID : status;
 }
 
@@ -197,7 +198,7 @@ test_adopted(HgSmallStage refuses, const char *what)
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 30000, 20000);
 	status = inside->open(inside, host, &spec, &open, NULL);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
-		status = inside->append(open, (HgSide) side, data.keys[side], 5000, NULL);
+		status = inside->join->append(open, (HgSide) side, data.keys[side], 5000, NULL);
 	if (status == HG_OK)
 		status = hg_passes_adopt(engine, host, &spec, open, &job, NULL);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
@@ -205,18 +206,19 @@ test_adopted(HgSmallStage refuses, const char *what)
 		status = hg_passes_note(job, (HgSide) side, data.keys[side], 5000, NULL);
 		/* the rest comes as ever */
 		if (status == HG_OK)
-			status = engine->append(job, (HgSide) side, (const uint32_t *) data.keys[side] + 5000,
-									data.rows[side] - 5000, NULL);
+			status =
+				engine->join->append(job, (HgSide) side, (const uint32_t *) data.keys[side] + 5000,
+									 data.rows[side] - 5000, NULL);
 	}
 	if (refuses != HG_SMALL_STAGES)
 		hg_small_device_refuse(refuses, 10000);
 	if (status == HG_OK)
-		status = engine->build(job, NULL);
+		status = engine->join->build(job, NULL);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &counted, NULL);
+		status = engine->join->count(job, HG_MATCH_ALL, &counted, NULL);
 	hg_tap_ok(status == HG_OK && counted == data.pairs, "ranges: an adopted job %s", what);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	if (refuses != HG_SMALL_STAGES)
 		hg_small_device_refuse(refuses, 0);
 	hg_tap_ok(hg_small_device_open_jobs() == 0, "ranges: ... and ends");
@@ -289,10 +291,10 @@ test_hopeless(void)
 	hg_tap_ok(status == HG_DEVICE_OUT_OF_MEMORY && error.status == HG_DEVICE_OUT_OF_MEMORY &&
 				  strcmp(error.message, "the small device is full") == 0,
 			  "ranges: where one key does not fit, the device's own error is told");
-	hg_tap_ok(job != NULL && run.engine->build(job, &error) == HG_INVALID,
+	hg_tap_ok(job != NULL && run.engine->join->build(job, &error) == HG_INVALID,
 			  "ranges: and the job has failed");
 	if (job != NULL)
-		run.engine->close(job);
+		run.engine->join->close(job);
 	hg_tap_ok(host.held_bytes == 0 && hg_small_device_open_jobs() == 0,
 			  "ranges: nothing of it is left");
 	test_data_destroy(&data);

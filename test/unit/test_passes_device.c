@@ -38,6 +38,7 @@ engine_of(void *client)
 
 /* The engine of a client, which removes a file when keys of a second job are appended. */
 static HgEngine watched_engine;
+static HgJoinCalls watched_join;
 static HgEngine *client_engine;
 static const char *watched_file;
 static int jobs_opened;
@@ -56,7 +57,7 @@ watched_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgErro
 {
 	if (jobs_opened > 1)
 		unlink(watched_file);
-	return client_engine->append(job, side, keys, count, error);
+	return client_engine->join->append(job, side, keys, count, error);
 }
 
 static HgEngine *
@@ -65,7 +66,9 @@ watched_engine_of(void *client)
 	client_engine = hg_wire_client_engine(client);
 	watched_engine = *client_engine;
 	watched_engine.open = watched_open;
-	watched_engine.append = watched_append;
+	watched_join = *client_engine->join;
+	watched_join.append = watched_append;
+	watched_engine.join = &watched_join;
 	return &watched_engine;
 }
 
@@ -143,21 +146,21 @@ run_passes(HgEngine *engine, const HgHost *host, const TestData *data, bool stre
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK && stream)
 	{
-		status = engine->match(job, HG_MATCH_ALL, &error);
+		status = engine->join->match(job, HG_MATCH_ALL, &error);
 		do
 		{
 			chunk.count = 0;
 			if (status == HG_OK)
-				status = engine->next(job, &chunk, &error);
+				status = engine->join->next(job, &chunk, &error);
 			*matches += chunk.count;
 		} while (status == HG_OK && chunk.count > 0);
 	}
 	else if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, matches, &error);
+		status = engine->join->count(job, HG_MATCH_ALL, matches, &error);
 	if (job != NULL)
 	{
-		engine->stats(job, stats);
-		engine->close(job);
+		engine->join->stats(job, stats);
+		engine->join->close(job);
 	}
 	return status;
 }
@@ -409,18 +412,18 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_passes)
 	started = test_now_ms();
 	status = passes.engine.open(&passes.engine, test_host_plain(), &spec, &job, &error);
 	if (status == HG_OK)
-		status = passes.engine.append(job, HG_OUTER, outer_keys, rows, &error);
+		status = passes.engine.join->append(job, HG_OUTER, outer_keys, rows, &error);
 	if (status == HG_OK)
-		status = passes.engine.append(job, HG_INNER, inner_keys, rows, &error);
+		status = passes.engine.join->append(job, HG_INNER, inner_keys, rows, &error);
 	if (status == HG_OK)
-		status = passes.engine.build(job, &error);
+		status = passes.engine.join->build(job, &error);
 	if (status == HG_OK)
-		status = passes.engine.match(job, HG_MATCH_ALL, &error);
+		status = passes.engine.join->match(job, HG_MATCH_ALL, &error);
 	do
 	{
 		chunk.count = 0;
 		if (status == HG_OK)
-			status = passes.engine.next(job, &chunk, &error);
+			status = passes.engine.join->next(job, &chunk, &error);
 		for (size_t i = 0; i < chunk.count; i++)
 		{
 			equal &= outer_keys[chunk.outer[i]] == inner_keys[chunk.inner[i]];
@@ -434,9 +437,9 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_passes)
 			  "%" PRIu64 " x %" PRIu64 " rows in %" PRIu64 " bytes: the right matches", rows, rows,
 			  limit);
 	if (status == HG_OK)
-		status = passes.engine.count(job, HG_MATCH_ALL, &counted, &error);
+		status = passes.engine.join->count(job, HG_MATCH_ALL, &counted, &error);
 	built = test_now_ms();
-	passes.engine.stats(job, &stats);
+	passes.engine.join->stats(job, &stats);
 	hg_tap_ok(status == HG_OK && counted == rows / 2 && stats.peak_bytes <= limit &&
 				  stats.passes >= least_passes,
 			  "the right count, in %" PRIu64 " ranges and %" PRIu64 " bytes", stats.passes,
@@ -445,7 +448,7 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_passes)
 				streamed - started, built - streamed,
 				(built - streamed) * 1e6 / (2.0 * (double) rows), stats.phase_ms[HG_PHASE_TRANSFER],
 				status == HG_OK ? "" : ": ", status == HG_OK ? "" : error.message);
-	passes.engine.close(job);
+	passes.engine.join->close(job);
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_stop_server(&server), "the process ends after that");
 	free(chunk.outer);

@@ -266,7 +266,7 @@ test_replica_fetch_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec
 	while (status == HG_OK && records.count > 0 && groups->count <= count)
 	{
 		records.words = groups->words + groups->count * words;
-		status = engine->next_groups(job, &records, error);
+		status = engine->columns->next_groups(job, &records, error);
 		groups->count += records.count;
 	}
 	if (status == HG_OK && groups->count != count)
@@ -336,7 +336,7 @@ test_replica_read_values(HgEngine *engine, HgJob *job, const TestReplicaSide *ou
 		}
 	for (; chunks > 0 && status == HG_OK && matches.count > 0; chunks--)
 	{
-		status = engine->next(job, &matches, error);
+		status = engine->join->next(job, &matches, error);
 		for (uint32_t i = 0; i < 2 * HG_MAX_COLUMNS && status == HG_OK; i++)
 			if (matches.values[i / HG_MAX_COLUMNS][i % HG_MAX_COLUMNS] != NULL &&
 				!values_right(sides[i / HG_MAX_COLUMNS], known[i / HG_MAX_COLUMNS], &matches,

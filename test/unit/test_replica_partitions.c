@@ -132,7 +132,7 @@ build_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		status = test_replica_append(&sharded.engine, *job, (HgSide) side, 0, &sides[side], error);
 	if (status == HG_OK)
-		status = sharded.engine.build(*job, error);
+		status = sharded.engine.join->build(*job, error);
 	return status;
 }
 
@@ -151,7 +151,7 @@ groups_right(HgJob *job, const TestReplicaSide *sides, const TestReplicaPairs *p
 	test_replica_draw_reduce(&spec, &sides[HG_OUTER], &sides[HG_INNER], mode == HG_MATCH_FIRST,
 							 nkeys, seed);
 	test_replica_naive_groups(&sides[HG_OUTER], &sides[HG_INNER], pairs, mode, &spec, &wanted);
-	good = sharded.engine.reduce(job, mode, &spec, &count, &error) == HG_OK &&
+	good = sharded.engine.columns->reduce(job, mode, &spec, &count, &error) == HG_OK &&
 		   count == wanted.count &&
 		   test_replica_fetch_groups(&sharded.engine, job, &spec, count, 100, &groups, &error) ==
 			   HG_OK &&
@@ -176,20 +176,20 @@ join_right(const HgHost *host, const TestReplicaSide *sides, uint64_t *seed)
 	{
 		uint64_t matches;
 
-		good = sharded.engine.count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
+		good = sharded.engine.join->count(job, (HgMatchMode) mode, &matches, &error) == HG_OK &&
 			   matches == test_replica_wanted(&pairs, (HgMatchMode) mode);
 		for (uint32_t nkeys = 0; nkeys <= 2 && good; nkeys++)
 			good = groups_right(job, sides, &pairs, (HgMatchMode) mode, nkeys, seed);
 	}
 	if (good)
 	{
-		sharded.engine.stats(job, &stats);
+		sharded.engine.join->stats(job, &stats);
 		good = stats.rows[HG_OUTER] == sides[HG_OUTER].spread.count &&
 			   stats.rows[HG_INNER] == sides[HG_INNER].spread.count;
-		good = good && sharded.engine.match(job, HG_MATCH_ALL, &error) == HG_INVALID;
+		good = good && sharded.engine.join->match(job, HG_MATCH_ALL, &error) == HG_INVALID;
 	}
 	if (job != NULL)
-		sharded.engine.close(job);
+		sharded.engine.join->close(job);
 	free(pairs.pairs);
 	return good;
 }
@@ -308,14 +308,14 @@ test_refusals(void)
 			  "what one device has not is missed, and which one that is is known");
 	missing = 0;
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_OK &&
-				  sharded.engine.append(job, HG_OUTER, &key, 1, &error) == HG_INVALID &&
-				  sharded.engine.mask(job, HG_OUTER, 1, 0, 1, &key, &error) == HG_INVALID &&
-				  sharded.engine.mask(job, HG_OUTER, 0, UINT64_C(1) << 40, 1, &key, &error) ==
-					  HG_INVALID &&
-				  sharded.engine.build(job, &error) == HG_OK &&
-				  sharded.engine.mask(job, HG_OUTER, 0, 0, 1, &key, &error) == HG_INVALID,
+				  sharded.engine.join->append(job, HG_OUTER, &key, 1, &error) == HG_INVALID &&
+				  sharded.engine.masks->mask(job, HG_OUTER, 1, 0, 1, &key, &error) == HG_INVALID &&
+				  sharded.engine.masks->mask(job, HG_OUTER, 0, UINT64_C(1) << 40, 1, &key,
+											 &error) == HG_INVALID &&
+				  sharded.engine.join->build(job, &error) == HG_OK &&
+				  sharded.engine.masks->mask(job, HG_OUTER, 0, 0, 1, &key, &error) == HG_INVALID,
 			  "keys, and masks that are none, are refused, and the job goes on");
-	sharded.engine.close(job);
+	sharded.engine.join->close(job);
 	hg_sharded_init(&sharded, "slices", 3, HG_SHARDED_DEAL_ROWS, find_device, NULL);
 	hg_tap_ok(open_job(&host.host, sides, &job, &error) == HG_INVALID && host.held_bytes == 0,
 			  "two slices are not for three devices");

@@ -259,14 +259,15 @@ put_ordinals(HgEngine *engine, HgJob *job, const HgReplicaColumnShape *shape,
 	HgStatus status;
 
 	memset(ones, 1, third + 1);
-	status = engine->put_values(job, values, wrong ? ones : NULL, third, third, error);
+	status = engine->store->put_values(job, values, wrong ? ones : NULL, third, third, error);
 	for (uint64_t end = ordinals; end > 0 && status == HG_OK;)
 	{
 		const uint64_t first = (end - 1) / ORDINALS_PIECE * ORDINALS_PIECE;
 		const bool has_nulls = memchr(nulls + first, 0x40, end - first) != NULL;
 
-		status = engine->put_values(job, values + first * shape->width,
-									has_nulls ? nulls + first : NULL, end - first, first, error);
+		status =
+			engine->store->put_values(job, values + first * shape->width,
+									  has_nulls ? nulls + first : NULL, end - first, first, error);
 		end = first;
 	}
 	free(ones);
@@ -291,11 +292,11 @@ make_column(HgEngine *engine, const HgHost *host, TestReplicaSide *side, uint32_
 		status =
 			put_ordinals(engine, job, &new_replica.shape, values, nulls, number % 3 == 1, error);
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK)
-		status = engine->take_replica(job, &column->replica, &column->bytes, error);
+		status = engine->store->take_replica(job, &column->replica, &column->bytes, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	free(values);
 	free(nulls);
 	return status;
@@ -305,12 +306,12 @@ void
 test_replica_release(HgEngine *engine, TestReplicaSide *side)
 {
 	if (side->graph != NULL)
-		engine->release(engine, side->graph);
+		engine->store->release(engine, side->graph);
 	side->graph = NULL;
 	for (uint32_t column = 0; column < side->spread.ncolumns; column++)
 	{
 		if (side->columns[column].replica != NULL)
-			engine->release(engine, side->columns[column].replica);
+			engine->store->release(engine, side->columns[column].replica);
 		side->columns[column].replica = NULL;
 	}
 }
@@ -328,15 +329,15 @@ test_replica_make(HgEngine *engine, const HgHost *host, TestReplicaSide *side, H
 	for (uint32_t at = 0, n; at < count && status == HG_OK; at += n)
 	{
 		n = count - at < PIECE || at == 3 * PIECE ? count - at : PIECE;
-		status = engine->put_edges(job, (char *) side->keys + (size_t) at * side->spread.width,
-								   side->rows + at, n, error);
+		status = engine->store->put_edges(
+			job, (char *) side->keys + (size_t) at * side->spread.width, side->rows + at, n, error);
 	}
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK)
-		status = engine->take_replica(job, &side->graph, &side->bytes, error);
+		status = engine->store->take_replica(job, &side->graph, &side->bytes, error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	for (uint32_t column = 0; column < side->spread.ncolumns && status == HG_OK; column++)
 		status = make_column(engine, host, side, column, error);
 	return status;
@@ -396,8 +397,8 @@ append_rows(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *s
 		const char *keys = (const char *) side->keys + (size_t) at * side->spread.width;
 
 		n = count - at < piece || (!numbered && at == 3 * piece) ? count - at : piece;
-		status = numbered ? engine->append_rows(job, which, keys, n, side->rows[at], error)
-						  : engine->append(job, which, keys, n, error);
+		status = numbered ? engine->join->append_rows(job, which, keys, n, side->rows[at], error)
+						  : engine->join->append(job, which, keys, n, error);
 	}
 	return status;
 }
@@ -419,9 +420,9 @@ append_columns(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide
 		for (uint32_t at = 0, n; at < count && status == HG_OK; at += n)
 		{
 			n = count - at < piece ? count - at : piece;
-			status = engine->append_column(job, which, number, column->values + (size_t) at * width,
-										   column->nulls != NULL ? column->nulls + at : NULL, n,
-										   side->rows[at], error);
+			status = engine->columns->append_column(
+				job, which, number, column->values + (size_t) at * width,
+				column->nulls != NULL ? column->nulls + at : NULL, n, side->rows[at], error);
 		}
 	}
 	return status;
@@ -439,8 +440,9 @@ append_pages(HgEngine *engine, HgJob *job, HgSide which, const TestReplicaSide *
 	{
 		const uint64_t first = (end - 1) / pages->run * pages->run;
 
-		status = engine->append_pages(job, which, pages->bytes + first * pages->spec.page_size,
-									  end - first, test_pages_ordinal(pages, first), error);
+		status =
+			engine->pages->append_pages(job, which, pages->bytes + first * pages->spec.page_size,
+										end - first, test_pages_ordinal(pages, first), error);
 		end = first;
 	}
 	return status;
@@ -457,20 +459,20 @@ set_mask(HgEngine *engine, HgJob *job, HgSide which, uint32_t lookup, const Test
 	HgStatus status = HG_OK;
 
 	if (mask == TEST_MASK_ZERO)
-		return engine->mask(job, which, lookup, 0, words, NULL, error);
+		return engine->masks->mask(job, which, lookup, 0, words, NULL, error);
 	if (mask == TEST_MASK_FEW)
-		return engine->mask(job, which, lookup, TEST_MASK_PIECE, TEST_MASK_PIECE,
-							side->words + TEST_MASK_PIECE, error);
+		return engine->masks->mask(job, which, lookup, TEST_MASK_PIECE, TEST_MASK_PIECE,
+								   side->words + TEST_MASK_PIECE, error);
 	for (uint64_t end = words; mask == TEST_MASK_SOME && end > 0 && status == HG_OK;)
 	{
 		const uint64_t first = (end - 1) / TEST_MASK_PIECE * TEST_MASK_PIECE;
 		const bool zero = first / TEST_MASK_PIECE % 4 == 1;
 
 		if (!zero && first / TEST_MASK_PIECE % 3 == 0)
-			status = engine->mask(job, which, lookup, first, end - first, NULL, error);
+			status = engine->masks->mask(job, which, lookup, first, end - first, NULL, error);
 		if (status == HG_OK)
-			status = engine->mask(job, which, lookup, first, end - first,
-								  zero ? NULL : side->words + first, error);
+			status = engine->masks->mask(job, which, lookup, first, end - first,
+										 zero ? NULL : side->words + first, error);
 		end = first;
 	}
 	return status;
@@ -499,7 +501,7 @@ test_replica_build(HgEngine *engine, const HgHost *host, const TestReplicaSide *
 
 	for (int which = HG_OUTER; which <= HG_INNER && status == HG_OK; which++)
 		status = test_replica_append(engine, *job, (HgSide) which, 0, sides[which], error);
-	return status == HG_OK ? engine->build(*job, error) : status;
+	return status == HG_OK ? engine->join->build(*job, error) : status;
 }
 
 /* ------------------------------------------------------------------------
@@ -612,7 +614,7 @@ test_replica_read(HgEngine *engine, HgJob *job, size_t capacity, uint64_t chunks
 
 	for (; chunks > 0 && status == HG_OK && matches.count > 0; chunks--)
 	{
-		status = engine->next(job, &matches, error);
+		status = engine->join->next(job, &matches, error);
 		if (status == HG_OK && matches.count > capacity)
 			status = HG_INVALID;
 		for (size_t i = 0; i < matches.count && status == HG_OK; i++)

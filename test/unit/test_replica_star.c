@@ -506,5 +506,5 @@ test_star_build(HgEngine *engine, const HgHost *host, const TestStar *outer, con
 			status = test_replica_append(engine, *job, (HgSide) which, l + 1,
 										 &stars[which]->lookups[l].found, error);
 	}
-	return status == HG_OK ? engine->build(*job, error) : status;
+	return status == HG_OK ? engine->join->build(*job, error) : status;
 }

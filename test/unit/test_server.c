@@ -126,7 +126,8 @@ test_turns(void)
 	for (int i = 0; i < SESSIONS; i++)
 	{
 		jobs[i] = test_build_job(engines[i], test_host_plain(), &data, &error);
-		good = good && jobs[i] != NULL && engines[i]->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
+		good = good && jobs[i] != NULL &&
+			   engines[i]->join->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
 	}
 	status = test_status_of(&server);
 	good = good && status.jobs_open == SESSIONS && status.memory_held > 0;
@@ -137,7 +138,7 @@ test_turns(void)
 		{
 			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 500};
 
-			good = good && engines[i]->next(jobs[i], &matches, &error) == HG_OK;
+			good = good && engines[i]->join->next(jobs[i], &matches, &error) == HG_OK;
 			for (size_t k = 0; k < matches.count; k++)
 				sums[i] += test_pair_checksum(outer[k], inner[k]);
 			pairs[i] += matches.count;
@@ -147,7 +148,7 @@ test_turns(void)
 	for (int i = 0; good && i < SESSIONS; i++)
 	{
 		good = pairs[i] == data.pairs && sums[i] == data.checksum;
-		engines[i]->close(jobs[i]);
+		engines[i]->join->close(jobs[i]);
 	}
 	hg_tap_ok(good, "jobs of four sessions take turns");
 	good = good && test_counts_become(&server, SESSIONS, 0, 0);
@@ -187,7 +188,7 @@ crowd_member(TestServer *server, int number)
 		job = test_build_job(engine, &impatient.host, &data, &error);
 		good = good && (job != NULL || error.status == HG_CANCELLED);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		test_data_destroy(&data);
 	}
 	/* the last ones leave in a hurry */

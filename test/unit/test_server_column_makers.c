@@ -177,12 +177,12 @@ test_both_make(void)
 				test_named_put_values(clients[i], jobs[i], 1, first, STRIDE / 3, &error) == HG_OK;
 	for (int i = 0; i < 2 && good; i++)
 		good = hg_wire_client_engine(clients[i])
-				   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, &error) == HG_OK;
+				   ->ahead->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, &error) == HG_OK;
 	for (int i = 0; i < 2; i++)
 	{
-		good = good && hg_wire_client_engine(clients[i])->build(jobs[i], &error) == HG_OK;
+		good = good && hg_wire_client_engine(clients[i])->join->build(jobs[i], &error) == HG_OK;
 		if (jobs[i] != NULL)
-			hg_wire_client_engine(clients[i])->close(jobs[i]);
+			hg_wire_client_engine(clients[i])->join->close(jobs[i]);
 	}
 	hg_tap_ok(good && test_named_is_at_rest(&server, 1),
 			  "of two that are made at once one is kept");

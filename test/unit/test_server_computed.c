@@ -89,9 +89,9 @@ ask(HgWireClient *client, const Asked *asked)
 	HgStatus status = engine->open(engine, test_host_plain(), &asked->spec, &job, &error);
 
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 

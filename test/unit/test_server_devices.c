@@ -136,7 +136,7 @@ test_asked(void)
 				  "device 1 is asked for a job on device %d: %s", cases[i].device,
 				  status == HG_OK ? "done" : error.message);
 		if (status == HG_OK)
-			engine->close(job);
+			engine->join->close(job);
 	}
 	hg_wire_client_destroy(client);
 	test_stop_server(&server);
@@ -170,7 +170,7 @@ test_noted(void)
 	hg_tap_ok(noted.jobs == 2 && noted.bytes == 2 * 1200 * 8,
 			  "a session's open jobs are told of, with what they expect: %d jobs, %lld bytes",
 			  noted.jobs, (long long) noted.bytes);
-	engine->close(jobs[0]);
+	engine->join->close(jobs[0]);
 	hg_tap_ok(noted.jobs == 1 && noted.bytes == 1200 * 8, "... and that one is closed");
 
 	spec.device = 2;
@@ -182,7 +182,7 @@ test_noted(void)
 	hg_wire_client_destroy(client);
 	hg_tap_ok(noted.jobs == 0 && noted.bytes == 0,
 			  "what a closed connection has left open is gone");
-	calls.close(jobs[1]);
+	calls.join->close(jobs[1]);
 	hg_tap_ok(noted.jobs == 0 && noted.bytes == 0, "... and not once more when it is closed");
 	test_stop_server(&server);
 }

@@ -87,9 +87,9 @@ ask(HgWireClient *client, const Asked *asked)
 	HgStatus status = engine->open(engine, test_host_plain(), &asked->spec, &job, &error);
 
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -158,10 +158,11 @@ test_pins(void)
 	good = test_named_make_all(client, 1, ROWS, 2, ROWS) == HG_OK &&
 		   engine->open(engine, test_host_plain(), &asked.spec, &job, &error) == HG_OK;
 	hg_wire_client_drop(client, &asked.use.name);
-	good = good && ask(client, &asked) == HG_NO_REPLICA && engine->build(job, &error) == HG_OK &&
-		   engine->count(job, HG_MATCH_ALL, &pairs, &error) == HG_OK && pairs > 0;
+	good = good && ask(client, &asked) == HG_NO_REPLICA &&
+		   engine->join->build(job, &error) == HG_OK &&
+		   engine->join->count(job, HG_MATCH_ALL, &pairs, &error) == HG_OK && pairs > 0;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(good && test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
 			  "columns of filters stay until their job is closed");
 	hg_wire_client_destroy(client);

@@ -118,7 +118,7 @@ takes_matches(HgEngine *engine, HgJob *job, HgError *error)
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 100};
 
 	error->status = HG_OK;
-	return engine->next(job, &matches, error) == HG_OK && matches.count > 0;
+	return engine->join->next(job, &matches, error) == HG_OK && matches.count > 0;
 }
 
 /*
@@ -181,10 +181,10 @@ test_idle_jobs(void)
 		/* one streams, another is still to get its keys */
 		good = engine->open(engine, test_host_plain(), &half, &job, &error) == HG_OK;
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			good = good && engine->append(job, (HgSide) side, data.keys[side], data.rows[side],
-										  &error) == HG_OK;
-		good = good && engine->build(job, &error) == HG_OK &&
-			   engine->match(job, HG_MATCH_ALL, &error) == HG_OK;
+			good = good && engine->join->append(job, (HgSide) side, data.keys[side],
+												data.rows[side], &error) == HG_OK;
+		good = good && engine->join->build(job, &error) == HG_OK &&
+			   engine->join->match(job, HG_MATCH_ALL, &error) == HG_OK;
 		test_ask_open(&reading, 1, FULL_ROWS / 4, 0);
 		started = test_now_ms();
 		good = good && test_is_answered(&reading, HG_OK) && takes_matches(engine, job, &error);
@@ -194,7 +194,7 @@ test_idle_jobs(void)
 		if (!good || stays || longest_ms < IDLE_MS || tries == 10)
 			break;
 		/* it was idle: a machine that is busy has kept this program from asking in time */
-		engine->close(job);
+		engine->join->close(job);
 		hg_wire_client_destroy(client);
 		test_end_speaker(&reading);
 		test_end_speaker(&waiting);
@@ -213,13 +213,13 @@ test_idle_jobs(void)
 	hg_tap_ok(!takes_matches(engine, job, &error) && error.status == HG_EVICTED &&
 				  !takes_matches(engine, job, &error) && error.status == HG_EVICTED,
 			  "it is told when it asks again");
-	engine->stats(job, &stats);
+	engine->join->stats(job, &stats);
 	hg_tap_ok(stats.rows[HG_OUTER] == data.rows[HG_OUTER] && stats.matches > 0,
 			  "what it had done is still known");
-	engine->close(job);
+	engine->join->close(job);
 	half.expected_rows[HG_OUTER] = half.expected_rows[HG_INNER] = 100;
 	hg_tap_ok(engine->open(engine, test_host_plain(), &half, &job, &error) == HG_OK &&
-				  engine->build(job, &error) == HG_OK,
+				  engine->join->build(job, &error) == HG_OK,
 			  "its connection is as good as new");
 
 	/* in vain */
@@ -229,7 +229,7 @@ test_idle_jobs(void)
 		usleep(50000);
 	hg_tap_ok(test_is_waiting(&small) && test_status_of(&server).jobs_evicted == 1,
 			  "nobody makes room where that would not be enough");
-	engine->close(job);
+	engine->join->close(job);
 	hg_wire_client_destroy(client);
 	test_end_speaker(&reading);
 	test_end_speaker(&waiting);

@@ -222,11 +222,11 @@ test_reserved(void)
 		for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 			good = test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) ==
 				   HG_OK;
-		good = good && engine->build(job, &error) == HG_OK &&
+		good = good && engine->join->build(job, &error) == HG_OK &&
 			   test_pages_join_ask(&join, engine, job, 1000, &error) == HG_OK;
 		reserved[known] = test_status_of(&server).memory_reserved;
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 	}
 	/* no more than a page has been reserved in vain, of 12 bytes and more a row */
 	hg_tap_ok(good && reserved[0] >= reserved[1] - reserved[1] / 8 &&
@@ -274,11 +274,11 @@ test_refused(void)
 	if (good)
 		good =
 			test_replica_append(engine, job, HG_OUTER, 0, &join.sides[HG_OUTER], &error) != HG_OK ||
-			engine->build(job, &error) != HG_OK;
+			engine->join->build(job, &error) != HG_OK;
 	hg_tap_ok(good && error.status == HG_DEVICE_OUT_OF_MEMORY,
 			  "pages of more rows than expected are refused where others have the memory");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(test_counts_jobs(&server, 1) && test_status_of(&server).memory_reserved == reserved &&
 				  hg_wire_client_state(client, NULL) == HG_WIRE_READY,
 			  "and nothing more than that happens");
@@ -317,7 +317,7 @@ close_participants(Participants *participants)
 	for (int i = 0; i < PARTICIPANTS; i++)
 	{
 		if (participants->jobs[i] != NULL)
-			participants->engines[i]->close(participants->jobs[i]);
+			participants->engines[i]->join->close(participants->jobs[i]);
 		participants->jobs[i] = NULL;
 	}
 }
@@ -371,7 +371,7 @@ fill_participants(Participants *participants, const TestPagesJoin *join)
 		{
 			const int i = turn++ % PARTICIPANTS;
 
-			good = participants->engines[i]->append_pages(
+			good = participants->engines[i]->pages->append_pages(
 					   participants->jobs[i], (HgSide) side,
 					   pages->bytes + page * pages->spec.page_size, 1,
 					   test_pages_ordinal(pages, page), NULL) == HG_OK;
@@ -392,8 +392,8 @@ fetch_participants(Participants *participants, const TestPagesJoin *join)
 	bool more = true;
 
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good &&
-			   participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+		good = good && participants->engines[i]->join->match(participants->jobs[i], HG_MATCH_ALL,
+															 NULL) == HG_OK;
 	while (good && more)
 	{
 		const size_t before = pairs.count;
@@ -428,11 +428,11 @@ test_participants(void)
 	spec = shared_spec(&join);
 	good = open_participants(&participants, &spec) && fill_participants(&participants, &join);
 	/* whoever opened it may be the first to go */
-	participants.engines[0]->build(participants.jobs[0], NULL);
+	participants.engines[0]->join->build(participants.jobs[0], NULL);
 	for (int i = 0; i < PARTICIPANTS && good; i++)
 	{
-		good = participants.engines[i]->build(participants.jobs[i], NULL) == HG_OK;
-		participants.engines[i]->stats(participants.jobs[i], &stats);
+		good = participants.engines[i]->join->build(participants.jobs[i], NULL) == HG_OK;
+		participants.engines[i]->join->stats(participants.jobs[i], &stats);
 		good = good && stats.rows[HG_OUTER] == spreads[HG_OUTER].count &&
 			   stats.rows[HG_INNER] == spreads[HG_INNER].count;
 	}
@@ -485,10 +485,11 @@ test_shared_failures(void)
 	join.sides[HG_INNER].pages.bytes[18] ^= 1;
 	good = open_participants(&participants, &spec) && fill_participants(&participants, &join);
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good && participants.engines[i]->build(participants.jobs[i], NULL) == HG_BAD_PAGE;
+		good =
+			good && participants.engines[i]->join->build(participants.jobs[i], NULL) == HG_BAD_PAGE;
 	hg_tap_ok(good, "all members are told of a page that makes no sense");
-	good = good && participants.engines[2]->count(participants.jobs[2], HG_MATCH_ALL, &count,
-												  NULL) == HG_BAD_PAGE;
+	good = good && participants.engines[2]->join->count(participants.jobs[2], HG_MATCH_ALL, &count,
+														NULL) == HG_BAD_PAGE;
 	close_participants(&participants);
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && hg_wire_client_state(participants.clients[i], NULL) == HG_WIRE_READY;
@@ -496,13 +497,13 @@ test_shared_failures(void)
 
 	/* one that asks for its own part when another has been told already */
 	good = open_participants(&participants, &spec);
-	good = good && participants.engines[0]->append_pages(participants.jobs[0], HG_INNER,
-														 join.sides[HG_INNER].pages.bytes, 1, 0,
-														 NULL) == HG_OK;
-	good = good && participants.engines[0]->build(participants.jobs[0], NULL) == HG_BAD_PAGE;
-	good = good && participants.engines[1]->append_pages(participants.jobs[1], HG_INNER,
-														 join.sides[HG_INNER].pages.bytes, 1, 1,
-														 NULL) == HG_OK;
+	good = good && participants.engines[0]->pages->append_pages(participants.jobs[0], HG_INNER,
+																join.sides[HG_INNER].pages.bytes, 1,
+																0, NULL) == HG_OK;
+	good = good && participants.engines[0]->join->build(participants.jobs[0], NULL) == HG_BAD_PAGE;
+	good = good && participants.engines[1]->pages->append_pages(participants.jobs[1], HG_INNER,
+																join.sides[HG_INNER].pages.bytes, 1,
+																1, NULL) == HG_OK;
 	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_BAD_PAGE;
 	close_participants(&participants);
 	for (int i = 0; i < PARTICIPANTS; i++)
@@ -538,16 +539,16 @@ test_asked_ahead(void)
 	engine = participants.engines[0];
 	good = engine->open(engine, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
-		good = engine->append_pages(job, (HgSide) side, join.sides[side].pages.bytes, 1, 0, NULL) ==
-			   HG_OK;
-	good = good && engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, NULL) == HG_OK &&
-		   engine->build(job, NULL) == HG_BAD_PAGE;
+		good = engine->pages->append_pages(job, (HgSide) side, join.sides[side].pages.bytes, 1, 0,
+										   NULL) == HG_OK;
+	good = good && engine->ahead->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, NULL) == HG_OK &&
+		   engine->join->build(job, NULL) == HG_BAD_PAGE;
 	/* the count has been answered when this is */
 	good = good && hg_wire_client_status(participants.clients[0], test_host_plain(), &status,
 										 NULL) == HG_OK;
-	good = good && engine->count(job, HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
+	good = good && engine->join->count(job, HG_MATCH_ALL, &count, NULL) == HG_BAD_PAGE;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(good && hg_wire_client_state(participants.clients[0], NULL) == HG_WIRE_READY &&
 				  test_counts_jobs(&server, 0),
 			  "a count that was asked for ahead fails with the page, and no connection with it");
@@ -624,8 +625,8 @@ send_pages(void *arg)
 		const uint64_t page = (uint64_t) (i * PARTICIPANTS + sender->number);
 
 		sender->status =
-			engine->append_pages(job, HG_INNER, pages->bytes + page * pages->spec.page_size, 1,
-								 test_pages_ordinal(pages, page), NULL);
+			engine->pages->append_pages(job, HG_INNER, pages->bytes + page * pages->spec.page_size,
+										1, test_pages_ordinal(pages, page), NULL);
 	}
 	if (sender->status == HG_OK)
 		sender->status = hg_wire_client_end_append(job, NULL);
@@ -708,16 +709,17 @@ test_shared_deserted(void)
 	{
 		good = open_participants(&participants, &spec);
 		for (int i = 0; i < 2 && good; i++)
-			good = participants.engines[i]->append_pages(participants.jobs[i], HG_INNER,
-														 join.sides[HG_INNER].pages.bytes, 1,
-														 (uint64_t) i, NULL) == HG_OK;
+			good = participants.engines[i]->pages->append_pages(participants.jobs[i], HG_INNER,
+																join.sides[HG_INNER].pages.bytes, 1,
+																(uint64_t) i, NULL) == HG_OK;
 		/* both are on their way: nobody has waited for the answer */
-		participants.engines[0]->close(participants.jobs[0]);
+		participants.engines[0]->join->close(participants.jobs[0]);
 		participants.jobs[0] = NULL;
 		if (gone == 1)
 			hg_wire_client_destroy(participants.clients[0]);
 		good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_UNAVAILABLE;
-		good = good && participants.engines[2]->build(participants.jobs[2], NULL) == HG_UNAVAILABLE;
+		good = good &&
+			   participants.engines[2]->join->build(participants.jobs[2], NULL) == HG_UNAVAILABLE;
 		hg_tap_ok(good, "the others are told of a member that %s while his pages are on their way",
 				  gone == 1 ? "goes" : "gives up");
 		close_participants(&participants);
@@ -749,7 +751,7 @@ test_shared_in_turns(void)
 	spec = shared_spec(&join);
 	good = open_participants(&participants, &spec) && fill_participants(&participants, &join);
 	for (int i = 0; i < PARTICIPANTS && good; i++)
-		good = participants.engines[i]->build(participants.jobs[i], NULL) == HG_OK;
+		good = participants.engines[i]->join->build(participants.jobs[i], NULL) == HG_OK;
 	hg_tap_ok(good && fetch_participants(&participants, &join),
 			  "members whose pages can't be on their way at a time get their matches");
 	close_participants(&participants);

@@ -88,7 +88,7 @@ give_keys(Participants *participants, const TestData *data)
 			uint64_t count = data->rows[side] - at < PIECE ? data->rows[side] - at : PIECE;
 			int i = turn++ % PARTICIPANTS;
 
-			good = good && participants->engines[i]->append_rows(
+			good = good && participants->engines[i]->join->append_rows(
 							   participants->jobs[i], (HgSide) side,
 							   (const char *) data->keys[side] + at * data->key_width, count, at,
 							   NULL) == HG_OK;
@@ -119,7 +119,7 @@ build_participants(Participants *participants)
 	bool good = true;
 
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good && participants->engines[i]->build(participants->jobs[i], NULL) == HG_OK;
+		good = good && participants->engines[i]->join->build(participants->jobs[i], NULL) == HG_OK;
 	return good;
 }
 
@@ -128,7 +128,7 @@ close_participants(Participants *participants)
 {
 	for (int i = 0; i < PARTICIPANTS; i++)
 		if (participants->jobs[i] != NULL)
-			participants->engines[i]->close(participants->jobs[i]);
+			participants->engines[i]->join->close(participants->jobs[i]);
 	memset(participants->jobs, 0, sizeof(participants->jobs));
 }
 
@@ -148,8 +148,8 @@ fetch_participants(Participants *participants, const TestData *data, uint64_t pa
 
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && (participants->jobs[i] == NULL ||
-						participants->engines[i]->match(participants->jobs[i], HG_MATCH_ALL,
-														NULL) == HG_OK);
+						participants->engines[i]->join->match(participants->jobs[i], HG_MATCH_ALL,
+															  NULL) == HG_OK);
 	while (good && more)
 	{
 		more = false;
@@ -159,8 +159,8 @@ fetch_participants(Participants *participants, const TestData *data, uint64_t pa
 
 			if (participants->jobs[i] == NULL)
 				continue;
-			good = good &&
-				   participants->engines[i]->next(participants->jobs[i], &matches, NULL) == HG_OK;
+			good = good && participants->engines[i]->join->next(participants->jobs[i], &matches,
+																NULL) == HG_OK;
 			for (size_t k = 0; good && k < matches.count; k++)
 				checksum += test_pair_checksum(outer[k], inner[k]);
 			pairs[i] += matches.count;
@@ -188,8 +188,8 @@ test_together(uint32_t key_width)
 	test_start_server(&server, NULL);
 	connect_participants(&server, &participants);
 	good = open_participants(&participants, PARTICIPANTS_ID, &data);
-	good = good && participants.engines[1]->append(participants.jobs[1], HG_OUTER,
-												   data.keys[HG_OUTER], 1, NULL) == HG_OK;
+	good = good && participants.engines[1]->join->append(participants.jobs[1], HG_OUTER,
+														 data.keys[HG_OUTER], 1, NULL) == HG_OK;
 	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_INVALID;
 	hg_tap_ok(good, "the rows of a team have numbers, %u bytes", (unsigned) key_width);
 	close_participants(&participants);
@@ -198,19 +198,19 @@ test_together(uint32_t key_width)
 		   fill_participants(&participants, &data) && build_participants(&participants);
 	for (int i = 0; i < PARTICIPANTS && good; i++)
 	{
-		participants.engines[i]->stats(participants.jobs[i], &stats);
+		participants.engines[i]->join->stats(participants.jobs[i], &stats);
 		good = stats.rows[HG_OUTER] == data.rows[HG_OUTER] &&
 			   stats.rows[HG_INNER] == data.rows[HG_INNER];
 	}
 	hg_tap_ok(good, "members fill and build a job together, and know of the rows of all");
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   participants.engines[i]->count(participants.jobs[i], HG_MATCH_ALL, &counts[i],
-											  NULL) == HG_OK &&
+			   participants.engines[i]->join->count(participants.jobs[i], HG_MATCH_ALL, &counts[i],
+													NULL) == HG_OK &&
 			   counts[i] == data.pairs;
 	hg_tap_ok(good, "... all get its count");
-	hg_tap_ok(good && participants.engines[0]->describe(participants.jobs[0], HG_INNER, &graph,
-														NULL) == HG_INVALID,
+	hg_tap_ok(good && participants.engines[0]->join->describe(participants.jobs[0], HG_INNER,
+															  &graph, NULL) == HG_INVALID,
 			  "its graphs are nobody's");
 	hg_tap_ok(good && fetch_participants(&participants, &data, pairs) && pairs[0] > 0 &&
 				  pairs[1] > 0 && pairs[2] > 0,
@@ -285,7 +285,7 @@ give_values(Participants *participants, const TestData *data, bool with_nulls)
 				nulls[k] = has_null(at + k);
 			}
 			good = good &&
-				   participants->engines[i]->append_column(
+				   participants->engines[i]->columns->append_column(
 					   participants->jobs[i], (HgSide) side, 0,
 					   side == HG_OUTER ? (const void *) outer : (const void *) inner,
 					   side == HG_INNER && with_nulls ? nulls : NULL, count, at, NULL) == HG_OK;
@@ -353,8 +353,8 @@ test_values(bool with_nulls)
 	connect_participants(&server, &participants);
 	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 3, with_nulls);
 	for (int i = 0; i < PARTICIPANTS; i++)
-		good = good &&
-			   participants.engines[i]->match(participants.jobs[i], HG_MATCH_ALL, NULL) == HG_OK;
+		good = good && participants.engines[i]->join->match(participants.jobs[i], HG_MATCH_ALL,
+															NULL) == HG_OK;
 	do
 	{
 		count = 0;
@@ -373,7 +373,8 @@ test_values(bool with_nulls)
 				matches.nulls[HG_OUTER][0] = nulls[HG_OUTER];
 			}
 			good =
-				participants.engines[i]->next(participants.jobs[i], &matches, NULL) == HG_OK &&
+				participants.engines[i]->join->next(participants.jobs[i], &matches, NULL) ==
+					HG_OK &&
 				values_are_right(&matches, outer_values, inner_values, nulls[HG_INNER], with_nulls);
 			for (size_t k = 0; good && k < matches.count; k++)
 				checksum += test_pair_checksum(outer[k], inner[k]);
@@ -425,8 +426,8 @@ test_groups(void)
 	good = build_with_columns(&participants, &data, PARTICIPANTS_ID + 1, false);
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec,
-											   &groups[i], NULL) == HG_OK &&
+			   participants.engines[i]->columns->reduce(participants.jobs[i], HG_MATCH_ALL, &spec,
+														&groups[i], NULL) == HG_OK &&
 			   groups[i] == HG_TOO_MANY_GROUPS;
 	hg_tap_ok(good, "too many groups are too many for all members");
 	hg_tap_ok(good && fetch_participants(&participants, &data, groups),
@@ -439,14 +440,14 @@ test_groups(void)
 	{
 		records[i] = (HgGroupRecords){.words = words[i], .capacity = 10};
 		good = good &&
-			   participants.engines[i]->reduce(participants.jobs[i], HG_MATCH_ALL, &spec,
-											   &groups[i], NULL) == HG_OK &&
+			   participants.engines[i]->columns->reduce(participants.jobs[i], HG_MATCH_ALL, &spec,
+														&groups[i], NULL) == HG_OK &&
 			   groups[i] == (i == PARTICIPANTS - 1 ? 5 : 0);
 	}
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good &&
-			   participants.engines[i]->next_groups(participants.jobs[i], &records[i], NULL) ==
-				   HG_OK &&
+			   participants.engines[i]->columns->next_groups(participants.jobs[i], &records[i],
+															 NULL) == HG_OK &&
 			   records[i].count == groups[i];
 	for (size_t k = 0; good && k < 5; k++)
 	{
@@ -458,14 +459,14 @@ test_groups(void)
 	hg_tap_ok(good && pairs == 3000 && sum == -2999 * 3000 / 2,
 			  "all groups go to the member that asks first");
 	good =
-		good && participants.engines[PARTICIPANTS - 1]->next_groups(
+		good && participants.engines[PARTICIPANTS - 1]->columns->next_groups(
 					participants.jobs[PARTICIPANTS - 1], &records[PARTICIPANTS - 1], NULL) == HG_OK;
 	hg_tap_ok(good && records[PARTICIPANTS - 1].count == 0, "once");
 	/* records of fewer words would be written as the longer ones that they are */
 	spec.nitems = 0;
-	hg_tap_ok(participants.engines[PARTICIPANTS - 1]->reduce(participants.jobs[PARTICIPANTS - 1],
-															 HG_MATCH_ALL, &spec, &groups[0],
-															 NULL) == HG_INVALID,
+	hg_tap_ok(participants.engines[PARTICIPANTS - 1]->columns->reduce(
+				  participants.jobs[PARTICIPANTS - 1], HG_MATCH_ALL, &spec, &groups[0], NULL) ==
+				  HG_INVALID,
 			  "and no member can have it think of them as others");
 	close_participants(&participants);
 	hg_tap_ok(test_counts_become(&server, PARTICIPANTS, 0, 0) &&
@@ -491,11 +492,11 @@ test_leavers(void)
 	connect_participants(&server, &participants);
 	good = open_participants(&participants, PARTICIPANTS_ID, &data) &&
 		   fill_participants(&participants, &data) && build_participants(&participants);
-	participants.engines[0]->close(participants.jobs[0]);
+	participants.engines[0]->join->close(participants.jobs[0]);
 	participants.jobs[0] = NULL;
 	calls = *participants.engines[1];
 	hg_wire_client_destroy(participants.clients[1]);
-	calls.close(participants.jobs[1]);
+	calls.join->close(participants.jobs[1]);
 	participants.clients[1] = NULL;
 	participants.jobs[1] = NULL;
 	hg_tap_ok(good && fetch_participants(&participants, &data, pairs),
@@ -531,7 +532,7 @@ test_next_attempt(void)
 		{
 			uint64_t participant = (i + number) % PARTICIPANTS;
 
-			participants.engines[participant]->close(participants.jobs[participant]);
+			participants.engines[participant]->join->close(participants.jobs[participant]);
 			participants.jobs[participant] = NULL;
 		}
 		for (int i = 0; i < PARTICIPANTS && good; i++)
@@ -722,20 +723,20 @@ test_try_append(bool is_shared)
 			  "they are when it is admitted, a slot at a time, more than were expected");
 	hg_tap_ok(hg_wire_client_end_append(job, NULL) == HG_OK &&
 				  test_status_of(&server).staging_leased == 0 &&
-				  engine->append(job, HG_OUTER, data.keys[HG_OUTER], 1, NULL) == HG_INVALID,
+				  engine->join->append(job, HG_OUTER, data.keys[HG_OUTER], 1, NULL) == HG_INVALID,
 			  "a job whose appends have ended has no lease, and takes no more");
-	hg_tap_ok(engine->build(job, NULL) == HG_OK &&
-				  engine->count(job, HG_MATCH_ALL, &counted, NULL) == HG_OK &&
+	hg_tap_ok(engine->join->build(job, NULL) == HG_OK &&
+				  engine->join->count(job, HG_MATCH_ALL, &counted, NULL) == HG_OK &&
 				  counted == data.pairs,
 			  "and joins what it was given");
-	engine->close(job);
+	engine->join->close(job);
 
 	/* whoever thinks better of it leaves nothing behind */
 	test_ask_open(&other, 2, FULL_ROWS, 0);
 	test_is_answered(&other, HG_OK);
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK &&
 		   test_counts_become(&server, 2, 1, 1);
-	engine->close(job);
+	engine->join->close(job);
 	hg_tap_ok(good && test_counts_become(&server, 2, 1, 0), "a job that waits can be closed");
 	test_send_note(&other, HG_WIRE_CLOSE, 2);
 	hg_tap_ok(test_counts_become(&server, 2, 0, 0) && test_stream_works(engine, &data),
@@ -750,7 +751,7 @@ test_try_append(bool is_shared)
 	good = good && (try_append_all(job, HG_OUTER, &data, is_shared) < 0 ||
 					hg_wire_client_end_append(job, NULL) == HG_DEVICE_OUT_OF_MEMORY);
 	hg_tap_ok(good, "rows that were not expected are refused where others have the memory");
-	engine->close(job);
+	engine->join->close(job);
 	test_end_speaker(&other);
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_status_of(&server).memory_reserved == 0,
@@ -831,9 +832,10 @@ append_piece(void *arg)
 	Appender *appender = arg;
 
 	pthread_barrier_wait(appender->ready);
-	appender->good = appender->engine->append_rows(appender->job, HG_INNER, appender->keys, PIECE,
-												   appender->first_row, NULL) == HG_OK &&
-					 hg_wire_client_end_append(appender->job, NULL) == HG_OK;
+	appender->good =
+		appender->engine->join->append_rows(appender->job, HG_INNER, appender->keys, PIECE,
+											appender->first_row, NULL) == HG_OK &&
+		hg_wire_client_end_append(appender->job, NULL) == HG_OK;
 	return NULL;
 }
 
@@ -868,7 +870,7 @@ test_growing(void)
 										 NULL) == HG_OK;
 	row_bytes = test_status_of(&server).memory_reserved / PIECE;
 	if (job != NULL)
-		participants.engines[0]->close(job);
+		participants.engines[0]->join->close(job);
 	good = good && test_counts_jobs(&server, 0) && row_bytes > 0;
 
 	for (int attempt = 0; good && attempt < 5; attempt++)

@@ -54,20 +54,21 @@ join_is_right(HgEngine *holding, HgEngine *joining, TestReplicaSide *outer, Test
 	test_replica_naive(outer, inner, &wanted);
 	good = good &&
 		   test_replica_build(joining, test_host_plain(), outer, inner, &job, &error) == HG_OK &&
-		   joining->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK && counted == wanted.count;
+		   joining->join->count(job, HG_MATCH_ALL, &counted, &error) == HG_OK &&
+		   counted == wanted.count;
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && good; mode++)
 	{
 		TestReplicaPairs pairs = {0};
 
-		good = joining->match(job, (HgMatchMode) mode, &error) == HG_OK &&
+		good = joining->join->match(job, (HgMatchMode) mode, &error) == HG_OK &&
 			   test_replica_read(joining, job, 777, UINT64_MAX, &pairs, &error) == HG_OK &&
 			   test_replica_right(&pairs, &wanted, (HgMatchMode) mode);
 		free(pairs.pairs);
 	}
 	if (job != NULL)
 	{
-		joining->stats(job, &stats);
-		joining->close(job);
+		joining->join->stats(job, &stats);
+		joining->join->close(job);
 	}
 	free(wanted.pairs);
 	if (!good)
@@ -124,7 +125,7 @@ test_joins(void)
 	for (size_t i = 0; i < LENGTH(spreads); i++)
 	{
 		if (sides[i].graph != NULL)
-			joining.engine.release(&joining.engine, sides[i].graph);
+			joining.engine.store->release(&joining.engine, sides[i].graph);
 		test_replica_side_destroy(&sides[i]);
 	}
 	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
@@ -205,9 +206,9 @@ make_partition(HgWireClient *client, uint32_t partition, uint64_t rows)
 	if (status == HG_OK)
 		status = test_named_put(client, job, 8, 0, rows, &error);
 	if (status == HG_OK)
-		status = engine->build(job, &error);
+		status = engine->join->build(job, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -222,7 +223,7 @@ ask_partition(HgWireClient *client, uint32_t partition, uint64_t rows)
 	HgStatus status = test_named_join(client, test_host_plain(), &name, &of, &job, &error);
 
 	if (job != NULL)
-		hg_wire_client_engine(client)->close(job);
+		hg_wire_client_engine(client)->join->close(job);
 	return status;
 }
 
@@ -283,15 +284,15 @@ test_drop_in_use(void)
 	hg_tap_ok(test_named_ask(other, 1, ROWS) == HG_NO_REPLICA,
 			  "nobody finds it when it was dropped");
 	test_named_drop(other, 1);
-	hg_tap_ok(engine->append(job, HG_INNER, &key, 1, &error) == HG_OK &&
-				  engine->build(job, &error) == HG_OK &&
-				  engine->count(job, HG_MATCH_ALL, &count, &error) == HG_OK && count == 1,
+	hg_tap_ok(engine->join->append(job, HG_INNER, &key, 1, &error) == HG_OK &&
+				  engine->join->build(job, &error) == HG_OK &&
+				  engine->join->count(job, HG_MATCH_ALL, &count, &error) == HG_OK && count == 1,
 			  "who has it, has it still");
 	hg_tap_ok(test_named_make(other, test_host_plain(), 1, ROWS, &error) == HG_OK &&
 				  test_named_ask(other, 1, ROWS) == HG_OK &&
 				  test_status_of(&server).replica_graphs == 2,
 			  "another one can take its name");
-	engine->close(job);
+	engine->join->close(job);
 	hg_tap_ok(test_named_graphs_become(&server, 1) && test_named_is_at_rest(&server, 1) &&
 				  test_named_ask(other, 1, ROWS) == HG_OK,
 			  "it goes with its last user, alone");
@@ -321,11 +322,11 @@ test_both_make(void)
 	for (int i = 0; i < 2 && good; i++)
 		good = test_named_put(clients[i], jobs[i], 8, 0, ROWS, &error) == HG_OK &&
 			   hg_wire_client_engine(clients[i])
-					   ->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, &error) == HG_OK;
+					   ->ahead->start(jobs[i], HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, &error) == HG_OK;
 	for (int i = 0; i < 2 && good; i++)
 	{
-		good = hg_wire_client_engine(clients[i])->build(jobs[i], &error) == HG_OK;
-		hg_wire_client_engine(clients[i])->close(jobs[i]);
+		good = hg_wire_client_engine(clients[i])->join->build(jobs[i], &error) == HG_OK;
+		hg_wire_client_engine(clients[i])->join->close(jobs[i]);
 	}
 	hg_tap_ok(good && test_named_is_at_rest(&server, 1) &&
 				  test_named_ask(clients[0], 1, ROWS) == HG_OK &&
@@ -573,48 +574,50 @@ test_client_refuses(void)
 	engine = hg_wire_client_engine(client);
 	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
 		   test_named_open(client, test_host_plain(), &names[1], &shape, &job, &error) == HG_OK;
-	hg_tap_ok(good && engine->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 0, 0, 1, words, &error) == HG_INVALID &&
-				  engine->put_edges(job, words, rows, UINT64_MAX, &error) == HG_INVALID &&
+	hg_tap_ok(good && engine->join->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
+				  engine->masks->mask(job, HG_OUTER, 0, 0, 1, words, &error) == HG_INVALID &&
+				  engine->store->put_edges(job, words, rows, UINT64_MAX, &error) == HG_INVALID &&
 				  test_named_put(client, job, 8, 0, ROWS, &error) == HG_OK &&
-				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
-				  engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
-				  engine->build(job, &error) == HG_OK &&
-				  engine->put_edges(job, words, rows, 0, &error) == HG_INVALID &&
-				  engine->match(job, HG_MATCH_ALL, &error) == HG_INVALID &&
-				  engine->next(job, &matches, &error) == HG_INVALID &&
-				  engine->count(job, HG_MATCH_ALL, &number, &error) == HG_INVALID &&
-				  engine->describe(job, HG_INNER, &described, &error) == HG_INVALID &&
-				  engine->export_graph(job, HG_INNER, rows, rows, rows, &error) == HG_INVALID,
+				  engine->store->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
+				  engine->ahead->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, &error) ==
+					  HG_INVALID &&
+				  engine->join->build(job, &error) == HG_OK &&
+				  engine->store->put_edges(job, words, rows, 0, &error) == HG_INVALID &&
+				  engine->join->match(job, HG_MATCH_ALL, &error) == HG_INVALID &&
+				  engine->join->next(job, &matches, &error) == HG_INVALID &&
+				  engine->join->count(job, HG_MATCH_ALL, &number, &error) == HG_INVALID &&
+				  engine->join->describe(job, HG_INNER, &described, &error) == HG_INVALID &&
+				  engine->join->export_graph(job, HG_INNER, rows, rows, rows, &error) == HG_INVALID,
 			  "a job that makes a graph is asked for nothing else");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	good = test_named_join(client, test_host_plain(), &names[0], &shape, &job, &error) == HG_OK;
-	hg_tap_ok(good && engine->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
-				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
-				  engine->mask(job, HG_INNER, 0, 0, 1, words, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 0, 8191, 2, words, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 0, 2, UINT64_MAX, NULL, &error) == HG_INVALID &&
-				  engine->append(job, HG_INNER, words, 1, &error) == HG_OK &&
-				  engine->append_rows(job, HG_INNER, words, 1, 5, &error) == HG_INVALID &&
-				  engine->build(job, &error) == HG_OK &&
-				  engine->mask(job, HG_OUTER, 0, 0, 1, NULL, &error) == HG_INVALID &&
-				  engine->count(job, HG_MATCH_ALL, &number, &error) == HG_OK && number == 1,
+	hg_tap_ok(good && engine->join->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
+				  engine->store->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
+				  engine->masks->mask(job, HG_INNER, 0, 0, 1, words, &error) == HG_INVALID &&
+				  engine->masks->mask(job, HG_OUTER, 0, 8191, 2, words, &error) == HG_INVALID &&
+				  engine->masks->mask(job, HG_OUTER, 0, 2, UINT64_MAX, NULL, &error) ==
+					  HG_INVALID &&
+				  engine->join->append(job, HG_INNER, words, 1, &error) == HG_OK &&
+				  engine->join->append_rows(job, HG_INNER, words, 1, 5, &error) == HG_INVALID &&
+				  engine->join->build(job, &error) == HG_OK &&
+				  engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, &error) == HG_INVALID &&
+				  engine->join->count(job, HG_MATCH_ALL, &number, &error) == HG_OK && number == 1,
 			  "and one that has a graph for what it can be asked for");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	/* more requests than a socket holds */
 	job = NULL;
 	good = test_named_join(client, test_host_plain(), &names[0], &shape, &job, &error) == HG_OK;
 	for (uint64_t word = 0; word < 8192 && good; word++)
-		good = engine->mask(job, HG_OUTER, 0, word, 1, NULL, &error) == HG_OK;
-	good = good && engine->append(job, HG_INNER, words, 1, &error) == HG_OK &&
-		   engine->build(job, &error) == HG_OK &&
-		   engine->count(job, HG_MATCH_ALL, &number, &error) == HG_OK && number == 0;
+		good = engine->masks->mask(job, HG_OUTER, 0, word, 1, NULL, &error) == HG_OK;
+	good = good && engine->join->append(job, HG_INNER, words, 1, &error) == HG_OK &&
+		   engine->join->build(job, &error) == HG_OK &&
+		   engine->join->count(job, HG_MATCH_ALL, &number, &error) == HG_OK && number == 0;
 	hg_tap_ok(good, "a mask is given word by word");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(hg_wire_client_state(client, NULL) == HG_WIRE_READY &&
 				  test_named_is_at_rest(&server, 2),
 			  "nothing else is left");
@@ -657,7 +660,7 @@ make_until(HgWireClient *client, Stage stage, HgJob **job)
 		   (stage < STAGE_GIVEN || test_named_put(client, *job, 8, 0, ROWS / 2, &error) == HG_OK) &&
 		   (stage < STAGE_BUILT ||
 			(test_named_put(client, *job, 8, ROWS / 2, ROWS / 2, &error) == HG_OK &&
-			 hg_wire_client_engine(client)->build(*job, &error) == HG_OK));
+			 hg_wire_client_engine(client)->join->build(*job, &error) == HG_OK));
 }
 
 /* The same with one that joins it. */
@@ -677,15 +680,15 @@ join_until(HgWireClient *client, Stage stage, HgJob **job)
 	if (test_named_join(client, test_host_plain(), &name, &shape, job, &error) != HG_OK)
 		return false;
 	if (stage >= STAGE_GIVEN &&
-		(engine->append(*job, HG_INNER, keys, 100, &error) != HG_OK ||
-		 engine->mask(*job, HG_OUTER, 0, 100, 100, words, &error) != HG_OK ||
-		 engine->mask(*job, HG_OUTER, 0, 300, 100, NULL, &error) != HG_OK))
+		(engine->join->append(*job, HG_INNER, keys, 100, &error) != HG_OK ||
+		 engine->masks->mask(*job, HG_OUTER, 0, 100, 100, words, &error) != HG_OK ||
+		 engine->masks->mask(*job, HG_OUTER, 0, 300, 100, NULL, &error) != HG_OK))
 		return false;
-	if (stage >= STAGE_BUILT && engine->build(*job, &error) != HG_OK)
+	if (stage >= STAGE_BUILT && engine->join->build(*job, &error) != HG_OK)
 		return false;
 	return stage < STAGE_MATCHING ||
-		   (engine->match(*job, HG_MATCH_ALL, &error) == HG_OK &&
-			engine->next(*job, &matches, &error) == HG_OK && matches.count == 10);
+		   (engine->join->match(*job, HG_MATCH_ALL, &error) == HG_OK &&
+			engine->join->next(*job, &matches, &error) == HG_OK && matches.count == 10);
 }
 
 static void
@@ -715,10 +718,10 @@ test_ends(void)
 				else
 					good = make_until(client, (Stage) stage, &job);
 				if (end == END_CLOSE && job != NULL)
-					hg_wire_client_engine(client)->close(job);
+					hg_wire_client_engine(client)->join->close(job);
 				hg_wire_client_destroy(client);
 				if (end == END_LOST && job != NULL)
-					hg_wire_client_engine(holder)->close(job);
+					hg_wire_client_engine(holder)->join->close(job);
 				good = good && test_counts_become(&server, 1, 0, 0) &&
 					   test_named_is_at_rest(&server, joins || stage == STAGE_BUILT);
 				test_named_drop(holder, 1);
@@ -760,9 +763,9 @@ test_cancels(void)
 		if (status == HG_OK && building)
 			impatient.deadline = test_now_ms() + 20;
 		if (status == HG_OK)
-			status = engine->build(job, &error);
+			status = engine->join->build(job, &error);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		good = good && status == HG_CANCELLED && test_named_is_at_rest(&server, 0) &&
 			   test_named_ask(client, 1, ROWS) == HG_NO_REPLICA;
 		hg_tap_ok(good, "nothing is kept of what was cancelled while %s",

@@ -61,7 +61,7 @@ join_is_right(HgEngine *joining, const TestReplicaSide *outer, const TestReplica
 	{
 		TestReplicaPairs pairs = {0};
 
-		good = joining->match(job, (HgMatchMode) mode, &error) == HG_OK &&
+		good = joining->join->match(job, (HgMatchMode) mode, &error) == HG_OK &&
 			   test_replica_read_values(joining, job, outer, inner, 777, UINT64_MAX, 0, &pairs,
 										&error) == HG_OK &&
 			   test_replica_right(&pairs, &wanted, (HgMatchMode) mode);
@@ -77,14 +77,14 @@ join_is_right(HgEngine *joining, const TestReplicaSide *outer, const TestReplica
 		test_replica_draw_reduce(&spec, outer, inner, false, nkeys, state);
 		test_replica_naive_groups(outer, inner, &wanted, HG_MATCH_ALL, &spec, &right);
 		good =
-			joining->reduce(job, HG_MATCH_ALL, &spec, &count, &error) == HG_OK &&
+			joining->columns->reduce(job, HG_MATCH_ALL, &spec, &count, &error) == HG_OK &&
 			test_replica_fetch_groups(joining, job, &spec, count, 100, &groups, &error) == HG_OK &&
 			test_replica_groups_equal(&groups, &right, &spec);
 		free(groups.words);
 		free(right.words);
 	}
 	if (job != NULL)
-		joining->close(job);
+		joining->join->close(job);
 	free(wanted.pairs);
 	if (!good)
 		hg_tap_diag("%s %s", error.message, error.detail);
@@ -193,7 +193,7 @@ open_with(HgWireClient *client, uint64_t serial, uint32_t parts, const HgReplica
 	HgStatus status = engine->open(engine, test_host_plain(), &spec, &job, NULL);
 
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -322,14 +322,14 @@ test_drop_in_use(void)
 				  test_status_of(&server).replica_graphs == 4,
 			  "nobody finds one when it was dropped, and it is still there");
 	test_named_drop_column(other, 1, 2);
-	hg_tap_ok(good && engine->build(job, &error) == HG_OK &&
+	hg_tap_ok(good && engine->join->build(job, &error) == HG_OK &&
 				  test_named_reduce(user, job, ROWS, 3, &error) == HG_OK,
 			  "who has it, has it still, for both sides");
 	hg_tap_ok(test_named_make_column(other, test_host_plain(), 1, 2, STRIDE, &error) == HG_OK &&
 				  ask(other, 1, 3) == HG_OK && test_status_of(&server).replica_graphs == 5,
 			  "another one can take its name");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(test_named_graphs_become(&server, 4) && test_named_is_at_rest(&server, 4) &&
 				  ask(other, 1, 3) == HG_OK,
 			  "it goes with its last user, alone");
@@ -343,7 +343,7 @@ test_drop_in_use(void)
 			  "a graph and all of its columns are dropped");
 	hg_wire_client_destroy(user);
 	if (job != NULL)
-		hg_wire_client_engine(other)->close(job);
+		hg_wire_client_engine(other)->join->close(job);
 	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
 			  "and go when the connection of who has them ends");
 	hg_wire_client_destroy(other);
@@ -665,50 +665,54 @@ test_client_refuses(void)
 	before = test_status_of(&server).replica_bytes;
 	good = good && test_named_open_column(client, test_host_plain(), &name, &column_shape, &job,
 										  &error) == HG_OK;
-	hg_tap_ok(good && engine->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
-				  engine->append_column(job, HG_OUTER, 0, words, NULL, 1, 0, &error) ==
+	hg_tap_ok(
+		good && engine->join->append(job, HG_OUTER, words, 1, &error) == HG_INVALID &&
+			engine->columns->append_column(job, HG_OUTER, 0, words, NULL, 1, 0, &error) ==
+				HG_INVALID &&
+			engine->store->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
+			engine->masks->mask(job, HG_OUTER, 0, 0, 1, words, &error) == HG_INVALID &&
+			engine->store->put_values(job, words, NULL, 1, STRIDE, &error) == HG_INVALID &&
+			engine->store->put_values(job, words, NULL, 2, STRIDE - 1, &error) == HG_INVALID &&
+			engine->store->put_values(job, words, NULL, UINT64_MAX, 2, &error) == HG_INVALID &&
+			engine->store->put_values(job, words, NULL, 0, STRIDE + 1, &error) == HG_INVALID &&
+			engine->store->take_replica(job, &replica, &number, &error) == HG_INVALID &&
+			engine->store->put_values(job, words, NULL, 0, STRIDE, &error) == HG_OK &&
+			test_named_put_values(client, job, 1, 0, STRIDE, &error) == HG_OK &&
+			engine->ahead->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
+			engine->ahead->start(job, HG_AHEAD_MATCH, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
+			engine->join->build(job, &error) == HG_OK,
+		"a job that makes a column takes its values alone");
+	hg_tap_ok(good && engine->store->put_values(job, words, NULL, 1, 0, &error) == HG_INVALID &&
+				  engine->join->match(job, HG_MATCH_ALL, &error) == HG_INVALID &&
+				  engine->join->next(job, &matches, &error) == HG_INVALID &&
+				  engine->join->count(job, HG_MATCH_ALL, &number, &error) == HG_INVALID &&
+				  engine->columns->reduce(job, HG_MATCH_ALL, &reduce, &number, &error) ==
 					  HG_INVALID &&
-				  engine->put_edges(job, words, rows, 1, &error) == HG_INVALID &&
-				  engine->mask(job, HG_OUTER, 0, 0, 1, words, &error) == HG_INVALID &&
-				  engine->put_values(job, words, NULL, 1, STRIDE, &error) == HG_INVALID &&
-				  engine->put_values(job, words, NULL, 2, STRIDE - 1, &error) == HG_INVALID &&
-				  engine->put_values(job, words, NULL, UINT64_MAX, 2, &error) == HG_INVALID &&
-				  engine->put_values(job, words, NULL, 0, STRIDE + 1, &error) == HG_INVALID &&
-				  engine->take_replica(job, &replica, &number, &error) == HG_INVALID &&
-				  engine->put_values(job, words, NULL, 0, STRIDE, &error) == HG_OK &&
-				  test_named_put_values(client, job, 1, 0, STRIDE, &error) == HG_OK &&
-				  engine->start(job, HG_AHEAD_COUNT, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
-				  engine->start(job, HG_AHEAD_MATCH, HG_MATCH_ALL, NULL, &error) == HG_INVALID &&
-				  engine->build(job, &error) == HG_OK,
-			  "a job that makes a column takes its values alone");
-	hg_tap_ok(good && engine->put_values(job, words, NULL, 1, 0, &error) == HG_INVALID &&
-				  engine->match(job, HG_MATCH_ALL, &error) == HG_INVALID &&
-				  engine->next(job, &matches, &error) == HG_INVALID &&
-				  engine->count(job, HG_MATCH_ALL, &number, &error) == HG_INVALID &&
-				  engine->reduce(job, HG_MATCH_ALL, &reduce, &number, &error) == HG_INVALID &&
-				  engine->describe(job, HG_INNER, &described, &error) == HG_INVALID &&
-				  engine->export_graph(job, HG_INNER, rows, rows, rows, &error) == HG_INVALID,
+				  engine->join->describe(job, HG_INNER, &described, &error) == HG_INVALID &&
+				  engine->join->export_graph(job, HG_INNER, rows, rows, rows, &error) == HG_INVALID,
 			  "and is asked for nothing when it has made it");
-	hg_tap_ok(good && engine->take_replica(job, &replica, &number, &error) == HG_OK &&
+	hg_tap_ok(good && engine->store->take_replica(job, &replica, &number, &error) == HG_OK &&
 				  replica == NULL && number >= STRIDE * 4 &&
 				  number == test_status_of(&server).replica_bytes - before,
 			  "but what it holds, to the byte");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	job = NULL;
 	good = test_named_read(client, test_host_plain(), 1, ROWS, 2, STRIDE, &job, &error) == HG_OK;
 	reduce.nitems = 1;
 	reduce.items[0].argument.column = 2;
-	hg_tap_ok(
-		good && engine->append_column(job, HG_OUTER, 0, words, NULL, 1, 0, &error) == HG_INVALID &&
-			engine->put_values(job, words, NULL, 1, 0, &error) == HG_INVALID &&
-			engine->take_replica(job, &replica, &number, &error) == HG_INVALID &&
-			engine->build(job, &error) == HG_OK &&
-			engine->reduce(job, HG_MATCH_ALL, &reduce, &number, &error) == HG_INVALID &&
-			test_named_reduce(client, job, ROWS, 2, &error) == HG_OK,
-		"a job that has columns for what it can be asked for");
+	hg_tap_ok(good &&
+				  engine->columns->append_column(job, HG_OUTER, 0, words, NULL, 1, 0, &error) ==
+					  HG_INVALID &&
+				  engine->store->put_values(job, words, NULL, 1, 0, &error) == HG_INVALID &&
+				  engine->store->take_replica(job, &replica, &number, &error) == HG_INVALID &&
+				  engine->join->build(job, &error) == HG_OK &&
+				  engine->columns->reduce(job, HG_MATCH_ALL, &reduce, &number, &error) ==
+					  HG_INVALID &&
+				  test_named_reduce(client, job, ROWS, 2, &error) == HG_OK,
+			  "a job that has columns for what it can be asked for");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(hg_wire_client_state(client, NULL) == HG_WIRE_READY &&
 				  test_named_is_at_rest(&server, 4),
 			  "nothing else is left");
@@ -747,7 +751,7 @@ come_to(HgWireClient *client, bool reads, Stage stage, HgJob **job)
 	if (status == HG_OK && stage >= STAGE_GIVEN && !reads)
 		status = test_named_put_values(client, *job, 1, 9, STRIDE / 2, &error);
 	if (status == HG_OK && stage >= STAGE_BUILT)
-		status = engine->build(*job, &error);
+		status = engine->join->build(*job, &error);
 	if (status == HG_OK && stage >= STAGE_REDUCED)
 		status = test_named_reduce(client, *job, ROWS, 2, &error);
 	return status == HG_OK;
@@ -776,10 +780,10 @@ test_ends(void)
 				client = test_start_client(&server);
 				good = good && come_to(client, reads, (Stage) stage, &job);
 				if (!lost && job != NULL)
-					hg_wire_client_engine(client)->close(job);
+					hg_wire_client_engine(client)->join->close(job);
 				hg_wire_client_destroy(client);
 				if (lost && job != NULL)
-					hg_wire_client_engine(holder)->close(job);
+					hg_wire_client_engine(holder)->join->close(job);
 				good = good && test_counts_become(&server, 1, 0, 0) &&
 					   test_named_is_at_rest(&server, reads ? 3 : stage == STAGE_BUILT);
 				test_named_drop(holder, 1);
@@ -828,9 +832,9 @@ test_cancels(void)
 		if (status == HG_OK)
 			impatient.deadline = building ? test_now_ms() + 20 : 0;
 		if (status == HG_OK)
-			status = engine->build(job, &error);
+			status = engine->join->build(job, &error);
 		if (job != NULL)
-			engine->close(job);
+			engine->join->close(job);
 		hg_tap_ok(status == HG_CANCELLED && test_named_is_at_rest(&server, 0),
 				  "no column is kept of what was cancelled while %s",
 				  building ? "it was built" : "its values were put");

@@ -115,7 +115,7 @@ test_limit(uint64_t graph_bytes, uint64_t column_bytes)
 				  ask(client, 1, 2) == HG_OK,
 			  "a graph is refused where columns and another one are in use");
 	if (job != NULL)
-		hg_wire_client_engine(user)->close(job);
+		hg_wire_client_engine(user)->join->close(job);
 	hg_tap_ok(test_counts_jobs(&server, 0) &&
 				  test_named_make(client, test_host_plain(), 2, ROWS, &error) == HG_OK &&
 				  ask(client, 2, 0) == HG_OK && ask(client, 1, 0) == HG_NO_REPLICA,
@@ -222,7 +222,7 @@ test_room_for_jobs(uint64_t graph_bytes, uint64_t column_bytes)
 	/* what an idle job has goes with it, the columns too */
 	good = make_all(client, 1, 2) &&
 		   test_named_read(client, test_host_plain(), 1, ROWS, 2, STRIDE, &job, &error) == HG_OK &&
-		   hg_wire_client_engine(client)->build(job, &error) == HG_OK;
+		   hg_wire_client_engine(client)->join->build(job, &error) == HG_OK;
 	test_ask_open(&speaker, 2, FULL_ROWS, 0);
 	hg_tap_ok(good && test_is_answered(&speaker, HG_OK) &&
 				  test_status_of(&server).jobs_evicted == 1 &&
@@ -231,7 +231,7 @@ test_room_for_jobs(uint64_t graph_bytes, uint64_t column_bytes)
 	hg_tap_ok(job != NULL && test_named_reduce(client, job, ROWS, 2, &error) == HG_EVICTED,
 			  "which is told so");
 	if (job != NULL)
-		hg_wire_client_engine(client)->close(job);
+		hg_wire_client_engine(client)->join->close(job);
 	test_end_speaker(&speaker);
 	hg_wire_client_destroy(client);
 	hg_tap_ok(test_counts_become(&server, 0, 0, 0) && test_named_is_at_rest(&server, 0),

@@ -89,19 +89,19 @@ join(HgEngine *engine, const TestStar *outer, const TestStar *inner, uint64_t *s
 	test_replica_draw_reduce(&spec, flat[0], flat[1], false, 2, state);
 	test_replica_naive_groups(flat[0], flat[1], &wanted, HG_MATCH_ALL, &spec, &right);
 	if (status == HG_OK)
-		status = engine->match(job, HG_MATCH_ALL, error);
+		status = engine->join->match(job, HG_MATCH_ALL, error);
 	if (status == HG_OK)
 		status = test_replica_read_values(engine, job, flat[0], flat[1], 777, UINT64_MAX, 0, &pairs,
 										  error);
 	if (status == HG_OK)
-		status = engine->reduce(job, HG_MATCH_ALL, &spec, &count, error);
+		status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &count, error);
 	if (status == HG_OK)
 		status = test_replica_fetch_groups(engine, job, &spec, count, 100, &groups, error);
 	if (status == HG_OK && (!test_replica_right(&pairs, &wanted, HG_MATCH_ALL) ||
 							!test_replica_groups_equal(&groups, &right, &spec)))
 		status = hg_error_set(error, HG_INVALID, NULL, "wrong pairs or groups");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	free(pairs.pairs);
 	free(wanted.pairs);
 	free(groups.words);
@@ -222,12 +222,12 @@ static HgStatus
 count_chain(HgEngine *engine, HgJob *job, HgError *error)
 {
 	uint64_t count = 0;
-	HgStatus status = engine->mask(job, HG_OUTER, 2, 3, 1, NULL, error);
+	HgStatus status = engine->masks->mask(job, HG_OUTER, 2, 3, 1, NULL, error);
 
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &count, error);
+		status = engine->join->count(job, HG_MATCH_ALL, &count, error);
 	if (status == HG_OK && count != ROWS - 64)
 		status = hg_error_set(error, HG_INVALID, NULL, "counted %d", (int) count);
 	return status;
@@ -244,7 +244,7 @@ ask_chain(HgWireClient *client, const Chain *chain)
 	if (status == HG_OK)
 		status = count_chain(engine, job, &error);
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -348,7 +348,7 @@ test_drop_in_use(void)
 				  count_chain(engine, job, &error) == HG_OK,
 			  "who has graphs that are dropped, has them still");
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	hg_tap_ok(test_named_graphs_become(&server, 0) && test_named_is_at_rest(&server, 0),
 			  "and they go with him");
 	hg_wire_client_destroy(user);

@@ -42,7 +42,7 @@ measure_graph(uint64_t *graph, uint64_t *job)
 		abort();
 	*graph = test_status_of(&server).replica_bytes;
 	*job = test_status_of(&server).memory_reserved;
-	hg_wire_client_engine(client)->close(making);
+	hg_wire_client_engine(client)->join->close(making);
 	hg_wire_client_destroy(client);
 	test_stop_server(&server);
 }
@@ -95,19 +95,19 @@ test_limit(uint64_t graph_bytes)
 	hg_tap_ok(good && test_named_make(client, test_host_plain(), 2, ROWS, &error) ==
 						  HG_DEVICE_OUT_OF_MEMORY,
 			  "one is refused where all others are in use");
-	hg_wire_client_engine(user)->close(jobs[0]);
+	hg_wire_client_engine(user)->join->close(jobs[0]);
 	hg_tap_ok(test_counts_jobs(&server, 1) &&
 				  test_named_make(client, test_host_plain(), 2, ROWS, &error) == HG_OK &&
 				  test_named_ask(client, 1, ROWS) == HG_NO_REPLICA &&
 				  test_named_ask(client, 2, ROWS) == HG_OK,
 			  "and takes the place of one that is not");
-	hg_wire_client_engine(user)->close(jobs[1]);
+	hg_wire_client_engine(user)->join->close(jobs[1]);
 	hg_tap_ok(test_named_is_at_rest(&server, 2), "nothing else is left");
 	jobs[0] = NULL;
 	hg_tap_ok(test_named_join(user, test_host_plain(), &name, &shape, &jobs[0], &error) == HG_OK,
 			  "one is in use when its user's connection ends");
 	hg_wire_client_destroy(user);
-	hg_wire_client_engine(client)->close(jobs[0]);
+	hg_wire_client_engine(client)->join->close(jobs[0]);
 	hg_tap_ok(test_counts_jobs(&server, 0) &&
 				  test_named_make(client, test_host_plain(), 4, ROWS, &error) == HG_OK &&
 				  test_named_make(client, test_host_plain(), 5, ROWS, &error) == HG_OK &&
@@ -209,7 +209,7 @@ test_room_for_jobs(uint64_t graph_bytes)
 	hg_tap_ok(good && test_counts_become(&server, 3, 1, 1) && test_is_waiting(&first) &&
 				  test_status_of(&server).replica_graphs == 2,
 			  "a job waits for a graph that is in use, and none goes in vain");
-	hg_wire_client_engine(client)->close(job);
+	hg_wire_client_engine(client)->join->close(job);
 	hg_tap_ok(test_is_answered(&first, HG_OK) && test_status_of(&server).replica_graphs == 0,
 			  "it has all of their memory when that has ended");
 	hg_tap_ok(test_named_ask(client, 2, ROWS) == HG_NO_REPLICA, "who asks then is told so");
@@ -347,7 +347,7 @@ test_not_twice(uint64_t graph_bytes, uint64_t job_bytes)
 		   test_named_put(client, job, 8, 0, ROWS, &error) == HG_OK &&
 		   test_status_of(&server).memory_reserved == job_bytes &&
 		   test_status_of(&server).replica_bytes == 0 &&
-		   hg_wire_client_engine(client)->build(job, &error) == HG_OK;
+		   hg_wire_client_engine(client)->join->build(job, &error) == HG_OK;
 	status = test_status_of(&server);
 	hg_tap_ok(good && status.memory_reserved == job_bytes - graph_bytes &&
 				  status.replica_bytes == graph_bytes && status.staging_leased == 0,
@@ -355,7 +355,7 @@ test_not_twice(uint64_t graph_bytes, uint64_t job_bytes)
 	test_ask_open(&speaker, 1, (FULL_ROWS * UINT64_C(32) - job_bytes) / 32, 0);
 	hg_tap_ok(test_is_answered(&speaker, HG_OK) && test_status_of(&server).replica_graphs == 1,
 			  "and others have the rest");
-	hg_wire_client_engine(client)->close(job);
+	hg_wire_client_engine(client)->join->close(job);
 	test_end_speaker(&speaker);
 	hg_tap_ok(test_counts_become(&server, 1, 0, 0) && test_named_is_at_rest(&server, 1),
 			  "it stays when the job is closed");
@@ -386,14 +386,15 @@ test_idle_user(void)
 	test_start_speaker(&server, &waiting);
 	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK &&
 		   test_named_join(client, test_host_plain(), &name, &shape, &job, &error) == HG_OK &&
-		   engine->build(job, &error) == HG_OK;
+		   engine->join->build(job, &error) == HG_OK;
 	test_ask_open(&waiting, 1, FULL_ROWS, 0);
 	hg_tap_ok(good && test_is_answered(&waiting, HG_OK) &&
 				  test_status_of(&server).jobs_evicted == 1 &&
 				  test_status_of(&server).replica_graphs == 0,
 			  "a graph goes that an idle job had");
-	hg_tap_ok(engine->count(job, HG_MATCH_ALL, &count, &error) == HG_EVICTED, "which is told so");
-	engine->close(job);
+	hg_tap_ok(engine->join->count(job, HG_MATCH_ALL, &count, &error) == HG_EVICTED,
+			  "which is told so");
+	engine->join->close(job);
 	test_end_speaker(&waiting);
 	hg_tap_ok(test_named_ask(client, 1, ROWS) == HG_NO_REPLICA && test_named_is_at_rest(&server, 0),
 			  "nothing is left");
@@ -459,7 +460,7 @@ crowd_member(TestServer *server, int number)
 					test_build_job(hg_wire_client_engine(client), test_host_plain(), &data, &error);
 				status = job != NULL ? HG_OK : error.status;
 				if (job != NULL)
-					hg_wire_client_engine(client)->close(job);
+					hg_wire_client_engine(client)->join->close(job);
 				break;
 			case 4:
 				status = test_named_make_column(client, test_host_plain(), serial, column,

@@ -190,12 +190,12 @@ count_in_groups(HgEngine *engine, HgJob *job, const HgReduceSpec *spec, uint64_t
 	uint64_t words[3 * 100];
 	HgGroupRecords records = {.words = words, .capacity = 100};
 	uint64_t groups;
-	HgStatus status = engine->reduce(job, HG_MATCH_ALL, spec, &groups, error);
+	HgStatus status = engine->columns->reduce(job, HG_MATCH_ALL, spec, &groups, error);
 
 	*pairs = 0;
 	while (status == HG_OK)
 	{
-		status = engine->next_groups(job, &records, error);
+		status = engine->columns->next_groups(job, &records, error);
 		if (status != HG_OK || records.count == 0)
 			break;
 		for (size_t i = 0; i < records.count; i++)
@@ -239,26 +239,27 @@ test_groups_together(void)
 		good =
 			count_in_groups(engine, job, &spec, &pairs, &error) == HG_OK && pairs == c.data.pairs;
 		/* too many are told by all of them, and leave the job as it was */
-		good = good && engine->reduce(job, HG_MATCH_ALL, &few, &groups, &error) == HG_OK &&
+		good = good && engine->columns->reduce(job, HG_MATCH_ALL, &few, &groups, &error) == HG_OK &&
 			   groups == HG_TOO_MANY_GROUPS;
 	}
 	hg_tap_ok(good, "groups: %u processes make them together", MOST_SERVERS);
-	engine->close(job);
+	engine->join->close(job);
 
 	good = engine->open(engine, test_host_plain(), &c.spec, &job, &error) == HG_OK;
 	for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 		good = test_case_append_keys(&c, engine, job, (HgSide) side, &error) == HG_OK &&
 			   test_case_append_column(&c, engine, job, (HgSide) side, 0, &error) == HG_OK;
-	good = good && engine->start(job, HG_AHEAD_REDUCE, HG_MATCH_ALL, &spec, &error) == HG_OK &&
-		   engine->build(job, &error) == HG_OK &&
+	good = good &&
+		   engine->ahead->start(job, HG_AHEAD_REDUCE, HG_MATCH_ALL, &spec, &error) == HG_OK &&
+		   engine->join->build(job, &error) == HG_OK &&
 		   count_in_groups(engine, job, &spec, &pairs, &error) == HG_OK && pairs == c.data.pairs;
 	hg_tap_ok(good, "groups: ... and so where they begin before the job is built");
-	good = engine->start(job, HG_AHEAD_REDUCE, HG_MATCH_ALL, &(HgReduceSpec){.nkeys = 9}, &error) ==
-		   HG_INVALID;
+	good = engine->ahead->start(job, HG_AHEAD_REDUCE, HG_MATCH_ALL, &(HgReduceSpec){.nkeys = 9},
+								&error) == HG_INVALID;
 	hg_tap_ok(good && count_in_groups(engine, job, &spec, &pairs, &error) == HG_OK &&
 				  pairs == c.data.pairs,
 			  "groups: what can't be made is not begun");
-	engine->close(job);
+	engine->join->close(job);
 	test_case_destroy(&c);
 	hg_tap_ok(are_idle(&several), "groups: nothing is left of it");
 	unlink(file);
@@ -283,19 +284,19 @@ test_death(bool built)
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 5000, 5000);
 	status = test_run_append(&run, &job, &error);
 	if (status == HG_OK && built)
-		status = run.engine->build(job, &error);
+		status = run.engine->join->build(job, &error);
 	if (status == HG_OK && built)
-		status = run.engine->match(job, HG_MATCH_ALL, &error);
+		status = run.engine->join->match(job, HG_MATCH_ALL, &error);
 	kill(several.servers[1].process, SIGKILL);
 	if (status == HG_OK && !built)
-		status = run.engine->build(job, &error);
+		status = run.engine->join->build(job, &error);
 	while (status == HG_OK)
 	{
-		status = run.engine->next(job, &matches, &error);
+		status = run.engine->join->next(job, &matches, &error);
 		if (matches.count == 0)
 			break;
 	}
-	run.engine->close(job);
+	run.engine->join->close(job);
 	hg_tap_ok(status == HG_CONNECTION_LOST && test_counts_become(&several.servers[0], 1, 0, 0) &&
 				  test_counts_become(&several.servers[2], 1, 0, 0),
 			  "a process that dies %s is a lost connection, and the others have no member left",

@@ -98,7 +98,7 @@ test_build_job(HgEngine *engine, const HgHost *host, const TestData *data, HgErr
 	if (test_run_build(&run, &job, error) == HG_OK)
 		return job;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return NULL;
 }
 
@@ -119,15 +119,15 @@ test_stream_works(HgEngine *engine, const TestData *data)
 		hg_tap_diag("no job: %s", error.message);
 		return false;
 	}
-	status = engine->match(job, HG_MATCH_ALL, &error);
-	while (status == HG_OK && (status = engine->next(job, &matches, &error)) == HG_OK &&
+	status = engine->join->match(job, HG_MATCH_ALL, &error);
+	while (status == HG_OK && (status = engine->join->next(job, &matches, &error)) == HG_OK &&
 		   matches.count > 0)
 	{
 		for (size_t i = 0; i < matches.count; i++)
 			checksum += test_pair_checksum(outer[i], inner[i]);
 		pairs += matches.count;
 	}
-	engine->close(job);
+	engine->join->close(job);
 	if (status != HG_OK)
 		hg_tap_diag("no matches: %s", error.message);
 	return status == HG_OK && pairs == data->pairs && checksum == data->checksum;

@@ -32,7 +32,14 @@ static HgSharded sharded;
 static HgPasses passes;
 static HgEngine device; /* a small one, which can be told to fail */
 static HgEngine *sound; /* the same without */
-static bool by_itself;	/* devices work by themselves */
+
+/* Calls of the device that tests replace. */
+static HgJoinCalls device_join;
+static HgColumnCalls device_columns;
+static HgAheadCalls device_ahead;
+static HgExchangeCalls device_exchange;
+static HgWindowCalls device_windows;
+static bool by_itself; /* devices work by themselves */
 static char name[60];
 static bool are_unequal; /* the memory of devices is very different */
 
@@ -63,54 +70,57 @@ step(HgError *error)
 	return hg_error_set(error, failure, NULL, "a device was told to fail");
 }
 
-#define FAILING(call, parameters, arguments)                                                       \
+#define FAILING(interface, call, parameters, arguments)                                            \
 	static HgStatus failing_##call parameters                                                      \
 	{                                                                                              \
 		HgStatus status = step(error);                                                             \
                                                                                                    \
-		return status == HG_OK ? sound->call arguments : status;                                   \
+		return status == HG_OK ? sound->interface call arguments : status;                         \
 	}
 
-FAILING(open,
+FAILING(, open,
 		(HgEngine * engine, const HgHost *host, const HgJobSpec *spec, HgJob **job, HgError *error),
 		(engine, host, spec, job, error))
-FAILING(append_rows,
+FAILING(join->, append_rows,
 		(HgJob * job, HgSide side, const void *keys, uint64_t count, uint64_t first_row,
 		 HgError *error),
 		(job, side, keys, count, first_row, error))
-FAILING(append_column,
+FAILING(columns->, append_column,
 		(HgJob * job, HgSide side, uint32_t column, const void *values, const uint8_t *nulls,
 		 uint64_t count, uint64_t first_row, HgError *error),
 		(job, side, column, values, nulls, count, first_row, error))
-FAILING(build, (HgJob * job, HgError *error), (job, error))
-FAILING(match, (HgJob * job, HgMatchMode mode, HgError *error), (job, mode, error))
-FAILING(next, (HgJob * job, HgMatches *matches, HgError *error), (job, matches, error))
-FAILING(count, (HgJob * job, HgMatchMode mode, uint64_t *matches, HgError *error),
+FAILING(join->, build, (HgJob * job, HgError *error), (job, error))
+FAILING(join->, match, (HgJob * job, HgMatchMode mode, HgError *error), (job, mode, error))
+FAILING(join->, next, (HgJob * job, HgMatches *matches, HgError *error), (job, matches, error))
+FAILING(join->, count, (HgJob * job, HgMatchMode mode, uint64_t *matches, HgError *error),
 		(job, mode, matches, error))
-FAILING(reduce,
+FAILING(columns->, reduce,
 		(HgJob * job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups, HgError *error),
 		(job, mode, spec, groups, error))
-FAILING(next_groups, (HgJob * job, HgGroupRecords *records, HgError *error), (job, records, error))
-FAILING(describe, (HgJob * job, HgSide side, HgGraphStats *stats, HgError *error),
+FAILING(columns->, next_groups, (HgJob * job, HgGroupRecords *records, HgError *error),
+		(job, records, error))
+FAILING(join->, describe, (HgJob * job, HgSide side, HgGraphStats *stats, HgError *error),
 		(job, side, stats, error))
-FAILING(start,
+FAILING(ahead->, start,
 		(HgJob * job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec, HgError *error),
 		(job, ahead, mode, spec, error))
-FAILING(tally, (HgJob * job, HgSide side, uint64_t *counts, HgError *error),
+FAILING(exchange->, tally, (HgJob * job, HgSide side, uint64_t *counts, HgError *error),
 		(job, side, counts, error))
-FAILING(expect, (HgJob * job, HgSide side, const HgExchange *exchange, HgError *error),
+FAILING(exchange->, expect, (HgJob * job, HgSide side, const HgExchange *exchange, HgError *error),
 		(job, side, exchange, error))
-FAILING(take_rows, (HgJob * job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error),
+FAILING(exchange->, take_rows,
+		(HgJob * job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error),
 		(job, side, shard, rows, error))
-FAILING(put_rows, (HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
+FAILING(exchange->, put_rows,
+		(HgJob * job, HgSide side, const HgExchangeRows *rows, HgError *error),
 		(job, side, rows, error))
-FAILING(arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
-FAILING(window, (HgJob * job, HgSide side, HgPeerWindow *window, HgError *error),
+FAILING(exchange->, arrived, (HgJob * job, HgSide side, HgError *error), (job, side, error))
+FAILING(windows->, window, (HgJob * job, HgSide side, HgPeerWindow *window, HgError *error),
 		(job, side, window, error))
-FAILING(send_rows,
+FAILING(windows->, send_rows,
 		(HgJob * job, HgSide side, uint32_t shard, const HgPeerWindow *window, HgError *error),
 		(job, side, shard, window, error))
-FAILING(sent, (HgJob * job, HgSide side, HgError *error), (job, side, error))
+FAILING(windows->, sent, (HgJob * job, HgSide side, HgError *error), (job, side, error))
 
 /* A device, unless the one before was the last that there is. */
 static HgEngine *
@@ -128,27 +138,36 @@ make_device(void)
 {
 	sound = hg_small_device(0, by_itself);
 	device = *sound;
+	device_join = *sound->join;
+	device.join = &device_join;
+	device_columns = *sound->columns;
+	device.columns = &device_columns;
+	device_exchange = *sound->exchange;
+	device.exchange = &device_exchange;
+	device_windows = *sound->windows;
+	device.windows = &device_windows;
+	device_ahead.start = failing_start;
+	device.ahead = by_itself ? &device_ahead : NULL;
 	device.open = failing_open;
-	device.append_rows = failing_append_rows;
-	device.append_column = failing_append_column;
-	device.build = failing_build;
-	device.match = failing_match;
-	device.next = failing_next;
-	device.count = failing_count;
-	device.reduce = failing_reduce;
-	device.next_groups = failing_next_groups;
-	device.describe = failing_describe;
-	device.start = by_itself ? failing_start : NULL;
-	device.tally = failing_tally;
-	device.expect = failing_expect;
-	device.take_rows = failing_take_rows;
-	device.put_rows = failing_put_rows;
-	device.arrived = failing_arrived;
+	device_join.append_rows = failing_append_rows;
+	device_columns.append_column = failing_append_column;
+	device_join.build = failing_build;
+	device_join.match = failing_match;
+	device_join.next = failing_next;
+	device_join.count = failing_count;
+	device_columns.reduce = failing_reduce;
+	device_columns.next_groups = failing_next_groups;
+	device_join.describe = failing_describe;
+	device_exchange.tally = failing_tally;
+	device_exchange.expect = failing_expect;
+	device_exchange.take_rows = failing_take_rows;
+	device_exchange.put_rows = failing_put_rows;
+	device_exchange.arrived = failing_arrived;
 	/* those that work by themselves also send each other their rows */
 	hg_small_device_set_windows(by_itself, HG_SEND_WELL);
-	device.window = failing_window;
-	device.send_rows = failing_send_rows;
-	device.sent = failing_sent;
+	device_windows.window = failing_window;
+	device_windows.send_rows = failing_send_rows;
+	device_windows.sent = failing_sent;
 	failing_call = 0;
 }
 
@@ -212,7 +231,7 @@ test_refused(void)
 	spec.streamed = 1;
 	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
 	spec.streamed = spec.shards = 0;
-	device.tally = NULL;
+	device.exchange = NULL;
 	good = good && sharded.engine.open(&sharded.engine, host, &spec, &job, &error) == HG_INVALID;
 	hg_tap_ok(good && hg_small_device_open_jobs() == 0, "exchange: what can be no member is told");
 }
@@ -350,7 +369,7 @@ test_expected(uint32_t shards)
 		HgError error;
 
 		device.open = noting_open;
-		device.append_rows = noting_append_rows;
+		device_join.append_rows = noting_append_rows;
 		noted_count = 0;
 		test_data_create(&data, TEST_KEYS_UNIQUE, 4, (uint32_t) rows[i], (uint32_t) rows[i]);
 		run.spec.key_width = 4;
@@ -460,11 +479,11 @@ read_matches(HgEngine *engine, HgJob *job, uint64_t *pairs, HgError *error)
 {
 	uint32_t rows[2][64];
 	HgMatches matches = {.outer = rows[0], .inner = rows[1], .capacity = 64};
-	HgStatus status = engine->match(job, HG_MATCH_ALL, error);
+	HgStatus status = engine->join->match(job, HG_MATCH_ALL, error);
 
 	while (status == HG_OK)
 	{
-		status = engine->next(job, &matches, error);
+		status = engine->join->next(job, &matches, error);
 		if (status != HG_OK || matches.count == 0)
 			break;
 		*pairs += matches.count;
@@ -480,11 +499,11 @@ read_groups(HgEngine *engine, HgJob *job, uint64_t *pairs, HgError *error)
 	uint64_t words[16 * 3];
 	HgGroupRecords records = {.words = words, .capacity = 16};
 	uint64_t groups;
-	HgStatus status = engine->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
+	HgStatus status = engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, error);
 
 	while (status == HG_OK)
 	{
-		status = engine->next_groups(job, &records, error);
+		status = engine->columns->next_groups(job, &records, error);
 		if (status != HG_OK || records.count == 0)
 			break;
 		for (size_t i = 0; i < records.count; i++)
@@ -506,18 +525,18 @@ run_story(HgEngine *engine, const HgHost *host, const TestCase *c, bool *right)
 	if (status == HG_OK)
 		status = read_matches(engine, job, &counted[0], &error);
 	if (status == HG_OK)
-		status = engine->count(job, HG_MATCH_ALL, &counted[1], &error);
+		status = engine->join->count(job, HG_MATCH_ALL, &counted[1], &error);
 	if (status == HG_OK)
 		status = read_groups(engine, job, &counted[2], &error);
 	if (status == HG_OK)
-		status = engine->describe(job, HG_INNER, &graph, &error);
+		status = engine->join->describe(job, HG_INNER, &graph, &error);
 	*right = status == HG_OK ? counted[0] == c->data.pairs && counted[1] == c->data.pairs &&
 								   counted[2] == c->data.pairs
 							 : error.status == status;
 	if (status != HG_OK && job != NULL)
-		*right = *right && engine->build(job, &error) == HG_INVALID;
+		*right = *right && engine->join->build(job, &error) == HG_INVALID;
 	if (job != NULL)
-		engine->close(job);
+		engine->join->close(job);
 	return status;
 }
 
@@ -657,10 +676,10 @@ test_groups_memory(uint32_t shards)
 	good = test_case_build(&c, engine, &host.host, &job, &error) == HG_OK;
 	before = host.held_bytes;
 	/* to have room for as many as there are then, of which the last are few */
-	good = good && engine->reduce(job, HG_MATCH_ALL, &spec, &groups, &error) == HG_OK;
+	good = good && engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, &error) == HG_OK;
 	spec.max_groups = groups;
 	host.peak_bytes = before;
-	good = good && engine->reduce(job, HG_MATCH_ALL, &spec, &groups, &error) == HG_OK;
+	good = good && engine->columns->reduce(job, HG_MATCH_ALL, &spec, &groups, &error) == HG_OK;
 	peak = host.peak_bytes - before;
 	hg_tap_ok(good && groups == spec.max_groups && groups > 2 * FETCHED_GROUPS &&
 				  peak <= (2 * (groups + 1) + FETCHED_GROUPS) * record &&
@@ -668,7 +687,7 @@ test_groups_memory(uint32_t shards)
 			  "%s: %" PRIu64 " groups take %" PRIu64 " bytes while they are merged, %" PRIu64
 			  " then",
 			  name, groups, peak, host.held_bytes - before);
-	engine->close(job);
+	engine->join->close(job);
 	test_case_destroy(&c);
 }
 
@@ -701,15 +720,15 @@ test_begun(uint32_t shards)
 	HgJob *job;
 	bool good;
 
-	device.start = begun_start;
-	device.reduce = begun_reduce;
+	device_ahead.start = begun_start;
+	device_columns.reduce = begun_reduce;
 	begun = 0;
 	are_awaited = false;
 	good = test_case_build(&c, engine, test_host_plain(), &job, &error) == HG_OK &&
 		   read_groups(engine, job, &pairs, &error) == HG_OK;
 	hg_tap_ok(good && pairs == c.data.pairs && begun == shards && !are_awaited,
 			  "%s: groups are begun with on all of them", name);
-	engine->close(job);
+	engine->join->close(job);
 	test_case_destroy(&c);
 }
 

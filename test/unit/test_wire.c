@@ -238,7 +238,7 @@ test_several_jobs(void)
 	for (int i = 0; i < 3; i++)
 		jobs[i] = test_build_job(session.engine, test_host_plain(), &data[i], &error);
 	for (int i = 0; i < 3; i++)
-		good = good && session.engine->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
+		good = good && session.engine->join->match(jobs[i], HG_MATCH_ALL, &error) == HG_OK;
 	while (good && more)
 	{
 		more = false;
@@ -246,7 +246,7 @@ test_several_jobs(void)
 		{
 			HgMatches matches = {.outer = outer, .inner = inner, .capacity = 7};
 
-			good = good && session.engine->next(jobs[i], &matches, &error) == HG_OK;
+			good = good && session.engine->join->next(jobs[i], &matches, &error) == HG_OK;
 			for (size_t k = 0; good && k < matches.count; k++)
 				good = test_data_key(&data[i], HG_OUTER, outer[k]) ==
 					   test_data_key(&data[i], HG_INNER, inner[k]);
@@ -257,7 +257,7 @@ test_several_jobs(void)
 	for (int i = 0; i < 3; i++)
 	{
 		good = good && found[i] == data[i].pairs;
-		session.engine->close(jobs[i]);
+		session.engine->join->close(jobs[i]);
 		test_data_destroy(&data[i]);
 	}
 	hg_tap_ok(good, "three jobs take turns on one connection");
@@ -293,11 +293,11 @@ test_cancel(void)
 		}
 		impatient.deadline = test_now_ms() + 5 * round;
 		started = test_now_ms();
-		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
+		status = session.engine->join->count(job, HG_MATCH_ALL, &matches, &error);
 		good = good && status == HG_CANCELLED && test_now_ms() - started < TEST_TIMEOUT_MS;
-		status = session.engine->count(job, HG_MATCH_ALL, &matches, &error);
+		status = session.engine->join->count(job, HG_MATCH_ALL, &matches, &error);
 		good = good && status == HG_CANCELLED;
-		session.engine->close(job);
+		session.engine->join->close(job);
 
 		/* at once, on the same connection */
 		started = test_now_ms();
@@ -319,7 +319,7 @@ test_cancel(void)
 		test_timeout_init(&impatient, 0.2 * round);
 		job = test_build_job(session.engine, &impatient.host, &large, &error);
 		if (job != NULL)
-			session.engine->close(job);
+			session.engine->join->close(job);
 		else
 			good = good && error.status == HG_CANCELLED;
 		good = good && test_stream_works(session.engine, &small);
@@ -358,7 +358,7 @@ test_no_room(void)
 			  "... which loses no connection");
 	polls = host.polls;
 	while (count > 0)
-		session.engine->close(jobs[--count]);
+		session.engine->join->close(jobs[--count]);
 	hg_tap_ok(hg_wire_client_state(session.client, NULL) == HG_WIRE_READY && host.polls == polls,
 			  "jobs are closed without any wait");
 	kill(session.process, SIGCONT);
@@ -387,15 +387,16 @@ test_leaving(void)
 	test_timeout_init(&impatient, 1e6);
 	job = test_build_job(session.engine, &impatient.host, &large, &error);
 	impatient.deadline = test_now_ms() + 20;
-	session.engine->count(job, HG_MATCH_ALL, &matches, &error);
+	session.engine->join->count(job, HG_MATCH_ALL, &matches, &error);
 	hg_tap_ok(end_session(&session), "the process ends in time in the middle of a count");
 	test_data_destroy(&large);
 
 	/* the job's own engine is gone, but not the calls that it was made of */
 	start_ready_session(&session);
-	hg_tap_ok(session.engine->count(job, HG_MATCH_ALL, &matches, &error) == HG_CONNECTION_LOST,
+	hg_tap_ok(session.engine->join->count(job, HG_MATCH_ALL, &matches, &error) ==
+				  HG_CONNECTION_LOST,
 			  "calls on an orphan answer that the connection is lost");
-	session.engine->close(job);
+	session.engine->join->close(job);
 	hg_tap_ok(end_session(&session), "an orphan can be closed");
 }
 
@@ -469,23 +470,25 @@ test_death(void)
 	unsetenv("HG_STANDIN_DIE_AFTER_CHUNKS");
 	other = test_build_job(session.engine, test_host_plain(), &data, &error);
 	job = test_build_job(session.engine, test_host_plain(), &data, &error);
-	session.engine->match(job, HG_MATCH_ALL, &error);
+	session.engine->join->match(job, HG_MATCH_ALL, &error);
 	while (status == HG_OK && chunks < 10)
 	{
-		status = session.engine->next(job, &matches, &error);
+		status = session.engine->join->next(job, &matches, &error);
 		chunks++;
 	}
 	hg_tap_ok(chunks == 4 && status == HG_CONNECTION_LOST && error.status == HG_CONNECTION_LOST,
 			  "a process that dies while it streams is a lost connection");
-	hg_tap_ok(session.engine->next(job, &matches, &error) == HG_CONNECTION_LOST &&
-				  session.engine->count(other, HG_MATCH_ALL, &count, &error) == HG_CONNECTION_LOST,
+	hg_tap_ok(session.engine->join->next(job, &matches, &error) == HG_CONNECTION_LOST &&
+				  session.engine->join->count(other, HG_MATCH_ALL, &count, &error) ==
+					  HG_CONNECTION_LOST,
 			  "and stays one, for every job");
 	hg_tap_ok(hg_wire_client_state(session.client, &error) == HG_WIRE_LOST, "its state says so");
-	session.engine->close(job);
+	session.engine->join->close(job);
 	hg_wire_client_destroy(session.client);
-	hg_tap_ok(session.engine->count(other, HG_MATCH_ALL, &count, &error) == HG_CONNECTION_LOST,
+	hg_tap_ok(session.engine->join->count(other, HG_MATCH_ALL, &count, &error) ==
+				  HG_CONNECTION_LOST,
 			  "also for one that has outlived the connection");
-	session.engine->close(other);
+	session.engine->join->close(other);
 	test_process_ends(session.process, &exit_status);
 	test_data_destroy(&data);
 
@@ -495,9 +498,9 @@ test_death(void)
 	impatient.victim = session.process;
 	job = test_build_job(session.engine, &impatient.host, &large, &error);
 	impatient.deadline = test_now_ms() + 20;
-	status = session.engine->count(job, HG_MATCH_ALL, &count, &error);
+	status = session.engine->join->count(job, HG_MATCH_ALL, &count, &error);
 	hg_tap_ok(status == HG_CONNECTION_LOST, "so is one that is killed while it counts");
-	session.engine->close(job);
+	session.engine->join->close(job);
 	hg_wire_client_destroy(session.client);
 	test_process_ends(session.process, &exit_status);
 	test_data_destroy(&large);
@@ -528,7 +531,7 @@ test_unpinned(void)
 	job = test_build_job(session.engine, test_host_plain(), &data, &error);
 	hg_tap_ok(job != NULL, "... and joins");
 	if (job != NULL)
-		session.engine->close(job);
+		session.engine->join->close(job);
 	hg_tap_ok(end_session(&session), "... and ends as it should");
 	rewind(log);
 	hg_tap_ok(fgets(line, sizeof(line), log) != NULL &&
@@ -573,7 +576,7 @@ test_refusals(void)
 			  "which is the last answer: the connection is lost");
 	hg_tap_ok(test_process_ends(session.process, &status),
 			  "and the process ends, though its driver hangs");
-	session.engine->close(opened); /* an orphan of the first session */
+	session.engine->join->close(opened); /* an orphan of the first session */
 	hg_wire_client_destroy(session.client);
 	test_data_destroy(&data);
 }

@@ -228,8 +228,8 @@ hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spe
 		{
 			const HgKeyPiece *piece = &sides[side].pieces[i];
 
-			status = device->calls.append_rows(device->job, (HgSide) side, piece->keys,
-											   piece->count, piece->first_row, error);
+			status = device->calls.join->append_rows(device->job, (HgSide) side, piece->keys,
+													 piece->count, piece->first_row, error);
 			if (status == HG_OK)
 				status = hg_column_set_append(hg_device_participants_columns(device, (HgSide) side),
 											  &device->calls, device->job, (HgSide) side,
@@ -290,7 +290,7 @@ hg_device_participants_check_rows(HgDeviceParticipants *device, HgError *error)
 {
 	HgJobStats stats;
 
-	device->calls.stats(device->job, &stats);
+	device->calls.join->stats(device->job, &stats);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (stats.rows[side] != pg_atomic_read_u64(&device->shared->rows[side]))
 			return hg_error_set(error, HG_CONNECTION_LOST, NULL,
@@ -317,9 +317,9 @@ hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uin
 	HgJobStats after;
 	HgStatus status;
 
-	device->calls.stats(device->job, &before);
-	status = device->calls.count(device->job, mode, matches, error);
-	device->calls.stats(device->job, &after);
+	device->calls.join->stats(device->job, &before);
+	status = device->calls.join->count(device->job, mode, matches, error);
+	device->calls.join->stats(device->job, &after);
 	if (status == HG_OK && (after.matches - before.matches != *matches ||
 							!hg_device_participants_can_have(device, mode, *matches)))
 		return hg_device_distrust(device->shared->device_no, error);
@@ -338,7 +338,7 @@ hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *
 
 	if (!pg_atomic_compare_exchange_u32(&attempt->asked, &none, 1))
 		return HG_OK;
-	status = device->calls.build(device->job, error);
+	status = device->calls.join->build(device->job, error);
 	if (status == HG_OK)
 		status = hg_device_participants_check_rows(device, error);
 	if (status == HG_OK && device->reduction != NULL)
@@ -378,7 +378,7 @@ hg_device_participants_fetch_chunk(HgDeviceParticipants *device, size_t *count, 
 	HgStatus status;
 
 	hg_match_block_rest(block, device->gather, &chunk);
-	status = device->calls.next(device->job, &chunk, error);
+	status = device->calls.join->next(device->job, &chunk, error);
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
 		hg_match_block_add(block, device->gather, &chunk);
@@ -413,7 +413,7 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 		hg_wire_client_number(
 			device->job, (HgSide) side,
 			device->participants->spec.numbers(device->participants->spec.arg, (HgSide) side));
-	status = device->calls.match(device->job, mode, error);
+	status = device->calls.join->match(device->job, mode, error);
 
 	while (status == HG_OK && count > 0)
 		status = hg_device_participants_fetch_chunk(device, &count, error);
@@ -604,7 +604,7 @@ void
 hg_device_participants_stats(HgDeviceParticipants *device, HgJobStats *stats)
 {
 	if (device->job != NULL)
-		device->calls.stats(device->job, &device->stats);
+		device->calls.join->stats(device->job, &device->stats);
 	*stats = device->stats;
 }
 
@@ -616,6 +616,6 @@ hg_device_participants_close(HgDeviceParticipants *device)
 	if (job == NULL)
 		return;
 	device->job = NULL;
-	device->calls.stats(job, &device->stats);
-	device->calls.close(job);
+	device->calls.join->stats(job, &device->stats);
+	device->calls.join->close(job);
 }

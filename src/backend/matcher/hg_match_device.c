@@ -110,7 +110,7 @@ hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 	/* it can still get partition passes if it becomes larger than expected */
 	status = hg_passes_adopt(device->engine, host, &spec, open, &device->job.job, error);
 	if (status != HG_OK)
-		remote->close(open);
+		remote->join->close(open);
 	return status;
 }
 
@@ -349,7 +349,8 @@ hg_match_participants_open(HgMatchSource *source, HgError *error)
 	HgStatus status = hg_match_job_open(source, error);
 
 	if (status == HG_OK)
-		status = job->engine->share(job->job, &source->task->participants.participants, error);
+		status =
+			job->engine->local->share(job->job, &source->task->participants.participants, error);
 	return status;
 }
 
@@ -366,12 +367,12 @@ hg_match_participants_build(HgMatchSource *source, HgError *error)
 		const HgKeySet *set = &source->task->sides[side];
 
 		for (int i = 0; i < set->npieces && status == HG_OK; i++)
-			status =
-				job->engine->append_rows(job->job, (HgSide) side, set->pieces[i].keys,
-										 set->pieces[i].count, set->pieces[i].first_row, error);
+			status = job->engine->join->append_rows(job->job, (HgSide) side, set->pieces[i].keys,
+													set->pieces[i].count, set->pieces[i].first_row,
+													error);
 	}
 	/* builds even after a failure, because the others wait for it */
-	built = job->engine->build(job->job, status == HG_OK ? error : &ignored);
+	built = job->engine->join->build(job->job, status == HG_OK ? error : &ignored);
 	return status == HG_OK ? built : status;
 }
 

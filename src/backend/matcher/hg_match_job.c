@@ -65,11 +65,11 @@ hg_match_job_append(HgMatchJob *job, HgSide side, HgError *error)
 	HgStatus status = HG_OK;
 
 	if (bits != NULL)
-		return job->engine->append_bits(job->job, bits, error);
+		return job->engine->local->append_bits(job->job, bits, error);
 
 	for (int i = 0; i < set->npieces && status == HG_OK; i++)
-		status =
-			job->engine->append(job->job, side, set->pieces[i].keys, set->pieces[i].count, error);
+		status = job->engine->join->append(job->job, side, set->pieces[i].keys,
+										   set->pieces[i].count, error);
 	if (status == HG_OK)
 		status = hg_column_set_append(source->reduction != NULL ? &source->reduction->columns[side]
 																: source->gather.columns[side],
@@ -86,7 +86,7 @@ hg_match_job_measure(HgMatchJob *job, HgError *error)
 
 	/* measuring takes an unknown time */
 	hg_host_set_timeout(&task->host, -1);
-	status = job->engine->measure_table(job->job, &task->measure, error);
+	status = job->engine->measure->measure_table(job->job, &task->measure, error);
 	task->measured = status == HG_OK || status == HG_INVALID;
 	task->unmeasurable.status = HG_OK;
 	if (status == HG_INVALID)
@@ -105,7 +105,7 @@ hg_match_job_build(HgMatchSource *source, HgError *error)
 	if (status == HG_OK && source->task->spec.trial != NULL)
 		status = hg_match_job_measure(job, error);
 	else if (status == HG_OK)
-		status = job->engine->build(job->job, error);
+		status = job->engine->join->build(job->job, error);
 	return status;
 }
 
@@ -165,11 +165,11 @@ hg_match_job_fetch(HgMatchJob *job, HgError *error)
 		chunk.finished_arg = &source->task->spec;
 	}
 	if (!job->streaming)
-		status = job->engine->match(job->job, source->task->spec.mode, error);
+		status = job->engine->join->match(job->job, source->task->spec.mode, error);
 	if (status != HG_OK)
 		return status;
 	job->streaming = true;
-	status = job->engine->next(job->job, &chunk, error);
+	status = job->engine->join->next(job->job, &chunk, error);
 	if (status == HG_OK && chunk.count > 0)
 		hg_match_block_add(job->block, &source->gather, &chunk);
 	return status;
@@ -214,7 +214,7 @@ hg_match_job_renew(HgMatchSource *source, const void *keys, uint64 count, HgErro
 	HgMatchJob *job = (HgMatchJob *) source;
 
 	job->streaming = false;
-	return job->engine->renew(job->job, keys, count, error);
+	return job->engine->local->renew(job->job, keys, count, error);
 }
 
 void
@@ -230,7 +230,7 @@ hg_match_job_count(HgMatchSource *source, uint64 *matches, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
 
-	return job->engine->count(job->job, source->task->spec.mode, matches, error);
+	return job->engine->join->count(job->job, source->task->spec.mode, matches, error);
 }
 
 HgStatus
@@ -238,7 +238,7 @@ hg_match_job_describe(HgMatchSource *source, HgSide side, HgGraphStats *stats, H
 {
 	HgMatchJob *job = (HgMatchJob *) source;
 
-	return job->engine->describe(job->job, side, stats, error);
+	return job->engine->join->describe(job->job, side, stats, error);
 }
 
 void
@@ -247,7 +247,7 @@ hg_match_job_report(HgMatchSource *source, HgJobStats *stats)
 	HgMatchJob *job = (HgMatchJob *) source;
 
 	if (job->job != NULL)
-		job->engine->stats(job->job, stats);
+		job->engine->join->stats(job->job, stats);
 }
 
 void
@@ -258,7 +258,7 @@ hg_match_job_close(HgMatchSource *source)
 
 	job->job = NULL;
 	if (open != NULL)
-		job->engine->close(open);
+		job->engine->join->close(open);
 	if (job->block != NULL)
 		hg_match_block_destroy(job->block);
 	job->block = NULL;

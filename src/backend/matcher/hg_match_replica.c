@@ -50,8 +50,8 @@ hg_match_replica_may_reduce(const HgMatcherSpec *spec)
 }
 
 /*
- * Sends a job the mask of a graph's covered rows (HgEngine.mask): the graph of a side, or one that
- * the side looks up. first_ordinals has the row counts before each part.
+ * Sends a job the mask of a graph's covered rows (HgMaskCalls.mask): the graph of a side, or one
+ * that the side looks up. first_ordinals has the row counts before each part.
  */
 static HgStatus
 hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const HgFlatMask *mask,
@@ -66,11 +66,12 @@ hg_replica_mask(HgEngine *engine, HgJob *job, HgSide side, uint32 lookup, const 
 			part < mask->nparts ? (HgFlatPartState) mask->states[part] : HG_FLAT_NONE;
 
 		if (state == HG_FLAT_NONE)
-			status = engine->mask(job, side, lookup, first, HG_PART_WORDS, NULL, error);
+			status = engine->masks->mask(job, side, lookup, first, HG_PART_WORDS, NULL, error);
 		else if (state == HG_FLAT_SOME)
-			status = engine->mask(job, side, lookup, first,
-								  (first_ordinals[part + 1] - first_ordinals[part] + 63) / 64,
-								  mask->bits[part], error);
+			status =
+				engine->masks->mask(job, side, lookup, first,
+									(first_ordinals[part + 1] - first_ordinals[part] + 63) / 64,
+									mask->bits[part], error);
 	}
 	return status;
 }
@@ -180,14 +181,14 @@ hg_replica_answer(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnsw
 		status = hg_replica_mask_side(engine, job, (HgSide) side, spec, error);
 	/* both requests are sent before the first is answered */
 	if (status == HG_OK)
-		status = engine->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, spec->mode,
-							   NULL, error);
+		status = engine->ahead->start(job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT,
+									  spec->mode, NULL, error);
 	if (status == HG_OK)
-		status = engine->build(job, error);
+		status = engine->join->build(job, error);
 	if (status != HG_OK)
 		return status;
 	if (reduction == NULL)
-		return engine->count(job, spec->mode, &answer->pairs, error);
+		return engine->join->count(job, spec->mode, &answer->pairs, error);
 	status = hg_reduction_fetch(reduction, engine, job, spec->mode, task->context, &answer->groups,
 								error);
 	answer->pairs = answer->groups.pairs;
@@ -232,7 +233,7 @@ hg_replica_run(HgMatchTask *task, const HgReduction *reduction, HgReplicaAnswer 
 	hg_device_timeout_begin_work(&task->host);
 	hg_charge_set(&charge, hg_replica_held_bytes(&task->spec));
 	status = hg_replica_answer(task, reduction, answer, error);
-	answer->engine->stats(answer->job, &answer->stats);
+	answer->engine->join->stats(answer->job, &answer->stats);
 	hg_match_replica_close(answer);
 	hg_charge_set(&charge, 0);
 	return status;
@@ -245,7 +246,7 @@ hg_match_replica_close(HgReplicaAnswer *answer)
 
 	answer->job = NULL;
 	if (job != NULL)
-		answer->engine->close(job);
+		answer->engine->join->close(job);
 }
 
 /* Returns the timeout for the devices of a set in ms. */

@@ -94,7 +94,7 @@ hg_matcher_choose_gather(const HgMatchTask *task, const HgEngine *engine, HgMatc
 	if (upload != NULL && hg_upload_is_admitted(upload) && !hg_upload_reduces(upload))
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			columns->gathered[side] = hg_upload_columns(upload, (HgSide) side);
-	else if (engine->append_column != NULL)
+	else if (engine->columns != NULL)
 		hg_matcher_choose_columns(hg_device_costs(&costs) ? &costs : NULL, &task->spec, rows,
 								  columns->gathered);
 }
@@ -154,7 +154,7 @@ hg_matcher_choose_device(HgMatchTask *task)
 	}
 	if (engine != NULL)
 	{
-		if (engine->reduce == NULL)
+		if (engine->columns == NULL)
 			columns.reduction = NULL;
 		if (columns.reduction == NULL)
 			hg_matcher_choose_gather(task, engine, &columns);

@@ -42,7 +42,7 @@ hg_page_job_close(HgPageJob *job)
 
 	job->job = NULL;
 	if (open != NULL)
-		job->calls.close(open);
+		job->calls.join->close(open);
 }
 
 static void
@@ -211,16 +211,17 @@ hg_page_job_ask(HgPageJob *job, HgPageAnswer *answer)
 	HgStatus status;
 
 	/* both requests are sent before the first is answered, except in a shared job */
-	status = job->spec.participants_id != 0
-				 ? HG_OK
-				 : calls->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT, mode,
-								NULL, &job->error);
+	status =
+		job->spec.participants_id != 0
+			? HG_OK
+			: calls->ahead->start(job->job, reduction != NULL ? HG_AHEAD_BUILD : HG_AHEAD_COUNT,
+								  mode, NULL, &job->error);
 	if (status == HG_OK)
-		status = calls->build(job->job, &job->error);
+		status = calls->join->build(job->job, &job->error);
 	if (status != HG_OK)
 		return status;
 	if (reduction == NULL)
-		return calls->count(job->job, mode, &answer->pairs, &job->error);
+		return calls->join->count(job->job, mode, &answer->pairs, &job->error);
 	status = hg_reduction_fetch(reduction, &job->calls, job->job, mode, CurrentMemoryContext,
 								&answer->groups, &job->error);
 	answer->pairs = answer->groups.pairs;
@@ -244,7 +245,7 @@ hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answ
 	memset(answer, 0, sizeof(*answer));
 	if (!hg_page_job_check(job, hg_page_job_ask(job, answer)))
 		return false;
-	job->calls.stats(job->job, stats);
+	job->calls.join->stats(job->job, stats);
 	if (answer->pairs >
 		stats->rows[HG_OUTER] * (job->spec.mode == HG_MATCH_FIRST ? 1 : stats->rows[HG_INNER]))
 		return hg_page_job_check(job, hg_device_distrust(job->device_no, &job->error));

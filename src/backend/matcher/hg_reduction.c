@@ -31,8 +31,8 @@ hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job, HgSid
 			uint64 run =
 				set->read(set->arg, column, first_row + done, rows - done, &values, &nulls);
 
-			status = engine->append_column(job, side, column, values, nulls, run, first_row + done,
-										   error);
+			status = engine->columns->append_column(job, side, column, values, nulls, run,
+													first_row + done, error);
 			done += run;
 		}
 	return status;
@@ -44,7 +44,7 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 {
 	const uint32 words = hg_reduce_words(&reduction->spec);
 	uint64 total = 0;
-	HgStatus status = engine->reduce(job, mode, &reduction->spec, &total, error);
+	HgStatus status = engine->columns->reduce(job, mode, &reduction->spec, &total, error);
 
 	memset(groups, 0, sizeof(*groups));
 	if (status != HG_OK)
@@ -58,7 +58,7 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 	{
 		HgGroupRecords records = {groups->words + groups->count * words, total - groups->count, 0};
 
-		status = engine->next_groups(job, &records, error);
+		status = engine->columns->next_groups(job, &records, error);
 		if (status != HG_OK)
 			return status;
 		groups->count += records.count;

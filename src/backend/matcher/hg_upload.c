@@ -103,7 +103,7 @@ hg_upload_cancel(HgUpload *upload)
 	upload->cancelled = true;
 	upload->finished = false;
 	if (job != NULL)
-		upload->calls.close(job);
+		upload->calls.join->close(job);
 }
 
 static void
@@ -256,10 +256,10 @@ hg_upload_append_keys(HgUpload *upload, HgSide side, const HgKeySet *keys, HgErr
 		if (count == 0)
 			continue;
 		if (upload->spec.participants_id != 0)
-			status = upload->calls.append_rows(upload->job, side, rest, count,
-											   piece->first_row + position->at, error);
+			status = upload->calls.join->append_rows(upload->job, side, rest, count,
+													 piece->first_row + position->at, error);
 		else
-			status = upload->calls.append(upload->job, side, rest, count, error);
+			status = upload->calls.join->append(upload->job, side, rest, count, error);
 	}
 	return status;
 }

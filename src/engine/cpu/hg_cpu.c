@@ -300,10 +300,17 @@ engine_close(HgJob *job)
 	hg_host_close(&job->base);
 }
 
+static const HgJoinCalls cpu_join = HG_JOIN_CALLS(engine);
+static const HgLocalCalls cpu_local = HG_LOCAL_CALLS(engine);
+
 HgEngine *
 hg_cpu_engine(void)
 {
-	static HgEngine engine = {.name = "cpu", HG_HOST_ENGINE_CALLS};
+	static HgEngine engine = {.name = "cpu",
+							  .can = HG_CAN_NUMBER,
+							  .open = engine_open,
+							  .join = &cpu_join,
+							  .local = &cpu_local};
 
 	return &engine;
 }

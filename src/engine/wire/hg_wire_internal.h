@@ -356,7 +356,7 @@ extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t sh
 extern HgStatus hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error);
 
 /* The engine's close. */
-extern void hg_wire_job_close(HgJob *handle);
+extern void hg_wire_remote_close(HgJob *handle);
 
 /* Copies *from to *to, if to is not NULL; returns the status of *from. */
 static inline HgStatus

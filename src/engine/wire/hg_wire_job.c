@@ -144,7 +144,7 @@ take_out(HgWireClient *client, HgRemoteJob *job)
 }
 
 void
-hg_wire_job_close(HgJob *handle)
+hg_wire_remote_close(HgJob *handle)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 

@@ -222,7 +222,7 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)
 	{
-		hg_wire_job_close((HgJob *) job);
+		hg_wire_remote_close((HgJob *) job);
 		return status;
 	}
 	job->open_sequence = client->sequence;
@@ -252,7 +252,7 @@ hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 	if (status == HG_OK)
 		*handle = begun;
 	else
-		hg_wire_job_close(begun);
+		hg_wire_remote_close(begun);
 	return status;
 }
 

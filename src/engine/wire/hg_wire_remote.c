@@ -40,8 +40,8 @@ start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpe
 }
 
 static HgStatus
-remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
-			 HgError *error)
+hg_wire_remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+					 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status =
@@ -74,7 +74,7 @@ await_started(HgRemoteJob *job, uint64_t sequence, HgError *error)
 }
 
 static HgStatus
-remote_build(HgJob *handle, HgError *error)
+hg_wire_remote_build(HgJob *handle, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	uint64_t started = job->started_build;
@@ -90,7 +90,7 @@ remote_build(HgJob *handle, HgError *error)
 }
 
 static HgStatus
-remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
+hg_wire_remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	uint64_t started = job->started_stream;
@@ -138,7 +138,7 @@ copy_matches(const HgJobSpec *spec, const HgMatches *from, uint64_t nulls, HgMat
 }
 
 static HgStatus
-remote_next(HgJob *handle, HgMatches *matches, HgError *error)
+hg_wire_remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const uint32_t columns = requested_columns(matches);
@@ -181,7 +181,7 @@ remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 }
 
 static HgStatus
-remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
+hg_wire_remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	uint64_t started = job->started_count;
@@ -200,8 +200,8 @@ remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 }
 
 static HgStatus
-remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
-			  HgError *error)
+hg_wire_remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *groups,
+					  HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const uint64_t started = job->started_groups;
@@ -230,7 +230,7 @@ remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 }
 
 static HgStatus
-remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
+hg_wire_remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const uint64_t bytes = hg_reduce_words(&job->groups.spec) * sizeof(uint64_t);
@@ -265,7 +265,7 @@ remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 }
 
 static HgStatus
-remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
+hg_wire_remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = hg_wire_job_joins(job, error);
@@ -309,8 +309,8 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 }
 
 static HgStatus
-remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
-					uint32_t *edge_rows, HgError *error)
+hg_wire_remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_keys,
+							uint32_t *edge_rows, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	/* what the caller knows: later answers must not make its arrays too small */
@@ -334,7 +334,7 @@ remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 }
 
 static HgStatus
-remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
+hg_wire_remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status;
@@ -352,7 +352,7 @@ remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 
 /* The device process has had the replica under its name since build, so that *graph is NULL. */
 static HgStatus
-remote_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
+hg_wire_remote_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = hg_wire_job_usable(job, error);
@@ -366,50 +366,45 @@ remote_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *
 	return HG_OK;
 }
 
+/* There is nothing to release: hg_wire_client_drop drops a replica by its name. */
 static void
-remote_stats(HgJob *handle, HgJobStats *stats)
+hg_wire_remote_release(HgEngine *engine, HgReplica *graph)
+{
+	(void) engine;
+	(void) graph;
+}
+
+static void
+hg_wire_remote_stats(HgJob *handle, HgJobStats *stats)
 {
 	*stats = ((HgRemoteJob *) handle)->stats;
 }
 
-/* Sets the calls of the engine. */
-static void
-init_engine(HgEngine *engine)
-{
-	engine->name = "cuda";
-	/* a device process without filters refuses to open a job with any */
-	engine->filters = true;
-	engine->open = hg_wire_remote_open;
-	engine->append = hg_wire_remote_append;
-	engine->append_rows = hg_wire_remote_append_rows;
-	engine->append_column = hg_wire_remote_append_column;
-	engine->append_pages = hg_wire_remote_append_pages;
-	engine->reduce = remote_reduce;
-	engine->next_groups = remote_next_groups;
-	engine->build = remote_build;
-	engine->match = remote_match;
-	engine->next = remote_next;
-	engine->count = remote_count;
-	engine->describe = remote_describe;
-	engine->export_graph = remote_export_graph;
-	engine->stats = remote_stats;
-	engine->close = hg_wire_job_close;
-	engine->start = remote_start;
-	engine->measure_table = remote_measure_table;
-	engine->take_replica = remote_take_replica;
-	/* no release: a replica is known by its name, and hg_wire_client_drop drops it */
-	engine->put_edges = hg_wire_remote_put_edges;
-	engine->put_values = hg_wire_remote_put_values;
-	engine->mask = hg_wire_remote_mask;
-	engine->tally = hg_wire_remote_tally;
-	engine->expect = hg_wire_remote_expect;
-	engine->take_rows = hg_wire_remote_take_rows;
-	engine->put_rows = hg_wire_remote_put_rows;
-	engine->arrived = hg_wire_remote_arrived;
-	engine->window = hg_wire_remote_window;
-	engine->send_rows = hg_wire_remote_send_rows;
-	engine->sent = hg_wire_remote_sent;
-}
+static const HgJoinCalls join_calls = HG_JOIN_CALLS(hg_wire_remote);
+static const HgColumnCalls column_calls = HG_COLUMN_CALLS(hg_wire_remote);
+static const HgAheadCalls ahead_calls = {.start = hg_wire_remote_start};
+static const HgPageCalls page_calls = {.append_pages = hg_wire_remote_append_pages};
+static const HgStoreCalls store_calls = HG_STORE_CALLS(hg_wire_remote);
+static const HgMaskCalls mask_calls = {.mask = hg_wire_remote_mask};
+static const HgExchangeCalls exchange_calls = HG_EXCHANGE_CALLS(hg_wire_remote);
+static const HgWindowCalls window_calls = HG_WINDOW_CALLS(hg_wire_remote);
+static const HgMeasureCalls measure_calls = {.measure_table = hg_wire_remote_measure_table};
+
+/* A device process without filters refuses to open a job with any. */
+static const HgEngine remote_engine = {
+	.name = "cuda",
+	.can = HG_CAN_NUMBER | HG_CAN_FILTER,
+	.open = hg_wire_remote_open,
+	.join = &join_calls,
+	.columns = &column_calls,
+	.ahead = &ahead_calls,
+	.pages = &page_calls,
+	.store = &store_calls,
+	.masks = &mask_calls,
+	.exchange = &exchange_calls,
+	.windows = &window_calls,
+	.measure = &measure_calls,
+};
 
 HgWireClient *
 hg_wire_client_create(int fd)
@@ -417,7 +412,7 @@ hg_wire_client_create(int fd)
 	HgWireClient *client = hg_wire_client_connect(fd);
 
 	if (client != NULL)
-		init_engine(&client->engine);
+		client->engine = remote_engine;
 	return client;
 }
 
