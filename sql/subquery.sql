@@ -128,6 +128,8 @@ select subquery_check('select id, (select sum(v) from t where o.k = 3) from o');
 -- common table expressions, subqueries, VALUES, functions, joins
 select subquery_check('with c as materialized (select * from t where v < 50) select id, (select sum(v) from c where c.k = o.k) from o');
 select subquery_check('select id, (select sum(v) from (select k, v from t order by v limit 1000) q where q.k = o.k) from o');
+select subquery_check('select id, (select v from (select k, v from t order by v, id limit 1000) q where q.k = o.k limit 1) from o');
+select subquery_check('select id, (select v from (select id, k, v from t order by v, id limit 1000) q where q.k = o.k order by v limit 1) from o');
 select subquery_check('select id, (select sum(v) from (select distinct k, v from t) q where q.k = o.k) from o');
 select subquery_check('select id, (select sum(n) from (select k, count(*) as n from t group by k) q where q.k = o.k) from o');
 select subquery_check('select id, (select max(x) from (values (1, 2), (2, 3), (null, 4)) q (k, x) where q.k = o.k) from o');
@@ -137,7 +139,7 @@ select subquery_check('select id, (select count(*) from t left join one on t.k =
 -- two levels, where the inner one depends on either
 select subquery_check('select id, (select sum(v) from t where t.k = o.k and t.v > (select avg(p.f) from o p where p.k = t.k)) from o where id < 40');
 select subquery_check('select id, (select sum(v) from t where t.k = o.k and t.v > (select avg(p.f) from o p where p.k = o.k)) from o');
-select subquery_check('select id, (select count(*) from t where t.k = o.k or exists (select from o p where p.k = t.k and p.f = o.f)) from o where id < 20');
+select subquery_check('select id, (select count(*) from t where t.k = o.k or exists (select from o p where p.k = t.k and p.f = o.f)) from o where id < 50');
 -- parameters of the scan itself change
 select subquery_check('select one.k, q.* from one, lateral (select id, (select sum(v) from (select * from t where v > one.k * 30 offset 0) c where c.k = o.k) from o offset 0) q');
 select subquery_check('select one.k, q.* from one, lateral (with c as materialized (select * from t where v > one.k * 30) select id, (select sum(v) from c where c.k = o.k) from o offset 0) q');

@@ -49,7 +49,7 @@ static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 /* A path of the lookup node. */
 typedef struct HgScanLookupPath
 {
-	CustomPath custom;	/* must be first; custom_paths: the scan */
+	CustomPath custom;	/* must be first; custom_paths: the scan without and with the clauses */
 	List *clauses;		/* RestrictInfos that the node evaluates, in order */
 	List *hash_clauses; /* positions of hash clauses among them */
 	bool reads_on;		/* reading the scan to its end raises no errors */
@@ -238,8 +238,6 @@ hg_path_reads_all(const Path *path, RangeTblEntry *rte)
 		case T_ValuesScan:
 			return IsA(path, Path) && !contain_volatile_functions((Node *) rte->values_lists) &&
 				   !contain_subplans((Node *) rte->values_lists);
-		case T_SubqueryScan:
-			return IsA(path, SubqueryScanPath) && !hg_query_varies(rte->subquery);
 		default:
 			return false;
 	}
@@ -281,8 +279,7 @@ static Path *
 hg_scan_path_copy(PlannerInfo *root, const Path *path, List *clauses, List *columns)
 {
 	RelOptInfo *rel = makeNode(RelOptInfo);
-	Size size = IsA(path, SubqueryScanPath) ? sizeof(SubqueryScanPath) : sizeof(Path);
-	Path *copy = palloc(size);
+	Path *copy = makeNode(Path);
 
 	*rel = *path->parent;
 	rel->baserestrictinfo = clauses;
@@ -291,7 +288,7 @@ hg_scan_path_copy(PlannerInfo *root, const Path *path, List *clauses, List *colu
 	rel->reltarget = set_pathtarget_cost_width(root, rel->reltarget);
 	rel->rows = clamp_row_est(
 		rel->tuples * clauselist_selectivity(root, clauses, (int) rel->relid, JOIN_INNER, NULL));
-	memcpy(copy, path, size);
+	*copy = *path;
 	copy->parent = rel;
 	copy->pathtarget = rel->reltarget;
 	copy->rows = rel->rows;
@@ -331,13 +328,14 @@ hg_scan_lookup_path_create(PlannerInfo *root, RelOptInfo *rel, Path *scan)
 		(const OpExpr *) list_nth_node(RestrictInfo, clauses, linitial_int(hash_clauses))->clause;
 
 	path = (HgScanLookupPath *) newNode(sizeof(HgScanLookupPath), T_CustomPath);
+	/* this includes the order of rows, because rows of a hash come in the order of the scan */
 	path->custom.path = *scan;
 	NodeSetTag(path, T_CustomPath);
 	path->custom.path.pathtype = T_CustomScan;
-	path->custom.path.pathkeys = NIL;
 	path->custom.path.total_cost += child->rows * hg_tuple_cost(HG_SORT_BY_HASH_NS);
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
-	path->custom.custom_paths = list_make1(child);
+	path->custom.custom_paths = list_make2(
+		child, hg_scan_path_copy(root, scan, list_concat_copy(scan_clauses, clauses), columns));
 	path->custom.methods = &hg_scan_lookup_path_methods;
 	path->clauses = clauses;
 	path->hash_clauses = hash_clauses;
@@ -415,7 +413,7 @@ hg_scan_lookup_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = list_make2(keys, values);
-	cscan->custom_scan_tlist = hg_plan_scan_tlist(custom_plans);
+	cscan->custom_scan_tlist = hg_plan_scan_tlist(list_make1(linitial(custom_plans)));
 	cscan->custom_private =
 		list_concat(list_make3(hg_library_mark(), path->hash_clauses, key_hashes),
 					list_make3(value_hashes, collations, makeInteger(path->reads_on)));

@@ -92,7 +92,11 @@ hg_query_varies_walker(Node *node, void *context)
 	return query_tree_walker((Query *) node, hg_query_varies_walker, context, 0);
 }
 
-bool
+/*
+ * Returns true if a query, or one within it, may return other rows when it is executed again: it
+ * has volatile functions, locks rows, or samples a table.
+ */
+static bool
 hg_query_varies(const Query *query)
 {
 	return contain_volatile_functions((Node *) query) ||

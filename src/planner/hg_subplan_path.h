@@ -15,12 +15,6 @@
 /* Returns true if a parameter has the value of an expression of a query around this one. */
 extern bool hg_param_is_outer(const PlannerInfo *root, int param);
 
-/*
- * Returns true if a query, or one within it, may return other rows when it is executed again: it
- * has volatile functions, locks rows, or samples a table.
- */
-extern bool hg_query_varies(const Query *query);
-
 /* Installs a create_upper_paths_hook, which keeps such results where that pays. */
 extern void hg_subplan_path_init(void);
 

@@ -46,7 +46,9 @@ SQL
 
 my $tables = q{create collation nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);}
   . table('a', 120, 40) . table('b', 1200, 60) . table('c', 400, 25) . table('d', 12, 5) . table('e', 0, 1)
-  . 'create table p (like a) partition by list (v); create table p1 partition of p default; insert into p select * from c; analyze;';
+  . 'create table p (like a) partition by list (v); create table p1 partition of p default; insert into p select * from c;'
+  # workers that start for each row of a join take minutes
+  . 'alter table d set (parallel_workers = 0); analyze;';
 
 # The query may be parallel, and may have joins.
 my $any_order;
@@ -251,6 +253,14 @@ note join(', ', map { "$count{$_} $_" } sort keys %count);
 cmp_ok($count{'by lookups'} // 0, '>=', 0.4 * $queries, 'many were answered by lookups');
 cmp_ok($count{'on disk'} // 0, '>=', 0.05 * $queries, 'some of them went to disk');
 cmp_ok($count{'error'} // 0, '>=', 0.01 * $queries, 'some raise errors');
+
+# files of an execution that fails, and of one that a cursor leaves
+foreach my $end ('select id, (select max(s.te) from b s where s.i4 = o.i4), 1 / (id - 90) from a o',
+	'begin; declare c cursor for select id, (select max(s.te) from b s where s.i4 = o.i4) from a o; fetch 50 from c; rollback')
+{
+	$node->psql('postgres', "set work_mem = '64kB'; set hash_mem_multiplier = 1; $end");
+	is(scalar(temp_files($node)), 0, 'no temporary files are left');
+}
 
 $node->stop;
 done_testing();

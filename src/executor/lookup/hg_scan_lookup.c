@@ -7,16 +7,17 @@
  * query around it.  Some clauses of the scan compare an expression over the relation with values
  * of that row: these hash clauses, and all that are evaluated after them, belong to the node.
  *
- * The first execution reads the scan and evaluates the clauses row by row, so that a subquery that
- * is executed once costs no more than without the node.  A later one reads the scan once more,
- * sorts its rows by the hash of the key (hg_lookup_rows.c), and looks up those with the hash of
- * its own values.  Rows of a hash stay in the order of the scan.  All clauses are still evaluated
- * in their order, so that a hash is never trusted.
+ * The node has two children: the scan with all clauses, and the scan without the node's.  The
+ * first executions return what the first child returns, so that a subquery that is executed a few
+ * times costs no more than without the node.  A later one reads the second child, sorts its rows
+ * by the hash of the key (hg_lookup_rows.c), and looks up those with the hash of its own values.
+ * Rows of a hash stay in the order of the scan.  All clauses are still evaluated in their order,
+ * so that a hash is never trusted.
  *
  * ERRORS.  An execution that stops early, as EXISTS does, evaluates no expression for the rows
- * that follow.  The scan is therefore read on its own account only if an execution has read it to
+ * that follow.  The second child is therefore read only if an execution has read the first one to
  * its end before, so that it is known to raise no error, or if the planner knows that it raises
- * none and executions have read as many rows as the scan is expected to have.
+ * none and there have been many executions.
  *
  * If a parameter of the scan itself changes, the rows are forgotten, and all begins anew.
  *
@@ -38,6 +39,14 @@
 #include "executor/lookup/hg_lookup_rows.h"
 #include "executor/lookup/hg_scan_lookup.h"
 
+/*
+ * Executions that read the scan to its end before its rows are sorted, and executions before that
+ * where each may stop early.  Sorting takes as long as reading the scan three to ten times, so that
+ * whoever stops right after it has waited half as long again, at most.
+ */
+#define HG_READS_FOR_SORT 20
+#define HG_EXECUTIONS_FOR_SORT 100
+
 typedef struct HgScanLookupState
 {
 	CustomScanState css; /* must be first */
@@ -49,9 +58,8 @@ typedef struct HgScanLookupState
 	bool reads_on; /* HG_SCAN_LOOKUP_READS_ON */
 
 	/* the scan, since one of its parameters changed */
-	bool read;			/* it has been executed */
-	bool read_to_end;	/* an execution of it has returned all rows */
-	uint64 nread;		/* rows that executions of it have returned */
+	int reads_to_end;	/* executions of it that have returned all rows */
+	uint64 executions;	/* executions of it */
 	uint64 nrows;		/* its rows, if they are sorted */
 	bool sorted;		/* rows has them, but those with a NULL key */
 	bool does_not_sort; /* the index of rows exceeds memory: never try again */
@@ -93,13 +101,14 @@ hg_scan_lookup_begin(CustomScanState *node, EState *estate, int eflags)
 	HgScanLookupState *state = (HgScanLookupState *) node;
 	CustomScan *cscan = (CustomScan *) node->ss.ps.plan;
 	List *private = cscan->custom_private;
-	PlanState *child;
+	ListCell *lc;
 
 	Assert(list_length(private) == HG_SCAN_LOOKUP_PRIVATE_COUNT);
-	/* the scan is read forward, and from its start after a rescan */
-	child = ExecInitNode(linitial(cscan->custom_plans), estate,
-						 eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK));
-	node->custom_ps = list_make1(child);
+	/* the scans are read forward, and from their start after a rescan */
+	foreach (lc, cscan->custom_plans)
+		node->custom_ps =
+			lappend(node->custom_ps, ExecInitNode(lfirst(lc), estate,
+												  eflags & ~(EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)));
 	state->keys =
 		ExecInitExprList(list_nth(cscan->custom_exprs, HG_SCAN_LOOKUP_KEYS), &node->ss.ps);
 	state->values =
@@ -108,7 +117,7 @@ hg_scan_lookup_begin(CustomScanState *node, EState *estate, int eflags)
 	state->value_hashes = hg_scan_lookup_functions(list_nth(private, HG_SCAN_LOOKUP_VALUE_HASHES));
 	state->collations = list_nth(private, HG_SCAN_LOOKUP_COLLATIONS);
 	state->reads_on = intVal(list_nth(private, HG_SCAN_LOOKUP_READS_ON)) != 0;
-	hg_lookup_rows_init(&state->rows, estate, ExecGetResultType(child));
+	hg_lookup_rows_init(&state->rows, estate, ExecGetResultType(linitial(node->custom_ps)));
 }
 
 /* ---------------------------------------------------------------------
@@ -155,19 +164,7 @@ hg_scan_lookup_load(HgScanLookupState *state, TupleTableSlot *row, int ahead)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Starts to read the scan from its beginning. */
-static void
-hg_scan_lookup_restart(HgScanLookupState *state)
-{
-	PlanState *child = linitial(state->css.custom_ps);
-
-	/* a child with changed parameters rescans itself */
-	if (state->read && child->chgParam == NULL)
-		ExecReScan(child);
-	state->read = true;
-}
-
-/* Reads the scan and sorts its rows. */
+/* Reads the scan without the node's clauses, for the first time, and sorts its rows. */
 static void
 hg_scan_lookup_sort(HgScanLookupState *state)
 {
@@ -175,7 +172,6 @@ hg_scan_lookup_sort(HgScanLookupState *state)
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
 	HgLookupRows *rows = &state->rows;
 
-	hg_scan_lookup_restart(state);
 	hg_lookup_rows_start(rows);
 	for (state->nrows = 0;; state->nrows++)
 	{
@@ -208,11 +204,9 @@ hg_scan_lookup_sort(HgScanLookupState *state)
 static bool
 hg_scan_lookup_may_sort(const HgScanLookupState *state)
 {
-	const PlanState *child = linitial(state->css.custom_ps);
-
-	return !state->sorted && !state->does_not_sort && child->chgParam == NULL &&
-		   (state->read_to_end ||
-			(state->reads_on && state->read && state->nread >= child->plan->plan_rows));
+	return !state->sorted && !state->does_not_sort &&
+		   (state->reads_to_end >= HG_READS_FOR_SORT ||
+			(state->reads_on && state->executions >= HG_EXECUTIONS_FOR_SORT));
 }
 
 /* Starts an execution. */
@@ -226,7 +220,7 @@ hg_scan_lookup_start(HgScanLookupState *state)
 		hg_scan_lookup_sort(state);
 	if (!state->sorted)
 	{
-		hg_scan_lookup_restart(state);
+		state->executions++;
 		return;
 	}
 	state->lookups++;
@@ -237,53 +231,62 @@ hg_scan_lookup_start(HgScanLookupState *state)
 		hg_lookup_rows_seek(&state->rows, hash);
 }
 
-/* Loads the next row that the clauses are to be evaluated for; NULL at the end. */
+/* Returns the next row that has been looked up and passes the clauses; NULL at the end. */
 static TupleTableSlot *
-hg_scan_lookup_next(HgScanLookupState *state)
+hg_scan_lookup_found(HgScanLookupState *state)
 {
+	ScanState *ss = &state->css.ss;
 	TupleTableSlot *row;
 
-	if (state->sorted)
+	while ((row = hg_lookup_rows_next(&state->rows)) != NULL)
 	{
-		row = hg_lookup_rows_next(&state->rows);
-		return row != NULL ? hg_scan_lookup_load(state, row, HG_LOOKUP_COLUMNS) : NULL;
+		TupleTableSlot *slot;
+
+		CHECK_FOR_INTERRUPTS();
+		slot = hg_join_return_slot(ss, hg_scan_lookup_load(state, row, HG_LOOKUP_COLUMNS));
+		if (slot != NULL)
+			return slot;
+		ResetExprContext(ss->ps.ps_ExprContext);
 	}
-	row = ExecProcNode(linitial(state->css.custom_ps));
+	return NULL;
+}
+
+/* Returns the next row of the scan with all clauses; NULL at the end. */
+static TupleTableSlot *
+hg_scan_lookup_read(HgScanLookupState *state)
+{
+	ScanState *ss = &state->css.ss;
+	TupleTableSlot *row = ExecProcNode(lsecond(state->css.custom_ps));
+
 	if (TupIsNull(row))
 	{
-		state->read_to_end = true;
+		state->reads_to_end++;
 		return NULL;
 	}
-	state->nread++;
-	return hg_scan_lookup_load(state, row, 0);
+	row = hg_scan_lookup_load(state, row, 0);
+	if (ss->ps.ps_ProjInfo == NULL)
+		return row;
+	ss->ps.ps_ExprContext->ecxt_scantuple = row;
+	return ExecProject(ss->ps.ps_ProjInfo);
 }
 
 static TupleTableSlot *
 hg_scan_lookup_exec(CustomScanState *node)
 {
 	HgScanLookupState *state = (HgScanLookupState *) node;
-	ScanState *ss = &node->ss;
+	TupleTableSlot *slot = NULL;
 
-	ResetExprContext(ss->ps.ps_ExprContext);
+	ResetExprContext(node->ss.ps.ps_ExprContext);
 	if (!state->started)
 		hg_scan_lookup_start(state);
-	while (!state->ended)
+	if (!state->ended)
+		slot = state->sorted ? hg_scan_lookup_found(state) : hg_scan_lookup_read(state);
+	if (slot == NULL)
 	{
-		TupleTableSlot *slot = hg_scan_lookup_next(state);
-
-		CHECK_FOR_INTERRUPTS();
-		if (slot == NULL)
-		{
-			state->ended = true;
-			break;
-		}
-		slot = hg_join_return_slot(ss, slot);
-		if (slot != NULL)
-			return slot;
-		ResetExprContext(ss->ps.ps_ExprContext);
+		state->ended = true;
+		ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	}
-	ExecClearTuple(ss->ss_ScanTupleSlot);
-	return NULL;
+	return slot;
 }
 
 /* ---------------------------------------------------------------------
@@ -295,18 +298,29 @@ static void
 hg_scan_lookup_rescan(CustomScanState *node)
 {
 	HgScanLookupState *state = (HgScanLookupState *) node;
-	PlanState *child = linitial(node->custom_ps);
+	const Bitmapset *changed = node->ss.ps.chgParam;
+	PlanState *unsorted = linitial(node->custom_ps);
+	PlanState *scan = lsecond(node->custom_ps);
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
 	/* core does this for outer and inner plans, but not for custom ones */
-	if (node->ss.ps.chgParam != NULL)
-		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	if (child->chgParam != NULL)
+	if (changed != NULL)
+	{
+		UpdateChangedParamSet(unsorted, (Bitmapset *) changed);
+		UpdateChangedParamSet(scan, (Bitmapset *) changed);
+	}
+	if (unsorted->chgParam != NULL)
 	{
 		hg_lookup_rows_reset(&state->rows);
-		state->sorted = state->read_to_end = false;
-		state->nread = 0;
+		state->sorted = false;
+		state->reads_to_end = 0;
+		state->executions = 0;
+		/* it is not read each time, so that it would not forget that they have changed */
+		ExecReScan(unsorted);
 	}
+	/* a child with changed parameters rescans itself */
+	if (!state->sorted && scan->chgParam == NULL)
+		ExecReScan(scan);
 	state->started = state->ended = false;
 }
 
@@ -319,6 +333,7 @@ hg_scan_lookup_end(CustomScanState *node)
 	hg_lookup_rows_reset(&state->rows);
 	MemoryContextDelete(state->rows.context);
 	ExecEndNode(linitial(node->custom_ps));
+	ExecEndNode(lsecond(node->custom_ps));
 }
 
 static void
