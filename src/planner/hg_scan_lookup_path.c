@@ -15,6 +15,9 @@
  * functions only, which raise no errors.  The same holds for the operands of a hash clause, unless
  * no clause of the node is ahead of it: they are then evaluated for the same rows.
  *
+ * CACHED TABLES are left out: the aggregate node reads their columns faster than this node reads
+ * rows, until there are many executions.
+ *
  * COST.  How often the subquery is executed is not known here.  The path costs little more than
  * the scan, so that all else is planned as without it.
  *
@@ -357,7 +360,7 @@ hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 		root->rowMarks != NIL || root->parse->commandType != CMD_SELECT)
 		return;
 	lc = hg_find_read_path(rel, rte);
-	if (lc != NULL)
+	if (lc != NULL && !hg_path_is_cached(lfirst(lc)))
 	{
 		Path *path = hg_scan_lookup_path_create(root, rel, lfirst(lc));
 

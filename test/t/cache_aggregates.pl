@@ -128,7 +128,7 @@ same_is('select e, b, count(*) from kinds group by rollup (e, b)', '[0-9]+ rows,
 same_is('select * from (select b, count(*) as n, sum(a) as s from kinds group by b) g where n > 100', '[0-9]+ rows, all served', 'a subquery');
 same_is('with g as materialized (select e, sum(c) as s from kinds group by e) select * from g union all select * from g', '8 rows, all served', 'a WITH query');
 same_is('select sum(a), (select count(*) from kinds) from kinds', '1 rows, all served', 'a scalar subquery');
-same_is('select v, (select sum(a) from kinds where b between v - 1 and v + 1) from none_resident where k <= 10', '10 rows, all served', 'a correlated one, which is rescanned');
+same_is('select v, (select sum(a) from kinds where b = v) from none_resident where k <= 10', '10 rows, all served', 'a correlated one, which is rescanned');
 same_is('select v, s from none_resident, lateral (select count(*), max(c) as s from kinds where b > v) x where k <= 12', '12 rows, all served', 'LATERAL');
 same_is('select (select count(*) from kinds where k > n) from (values (1), (20000), (50000)) v (n)', '3 rows, all served', 'a parameter outside');
 same_is('select count(*), sum(a), min(ctid) from kinds', '1 rows, none served', 'system columns are read from the table');
