@@ -232,6 +232,41 @@ fetch 2 from c;
 delete from wide where k = 8;
 fetch 2 from c;
 commit;
+-- what may change within a statement runs each time
+create sequence counted;
+create function seen(int) returns int language plpgsql stable as $$ begin return current_setting('subquery.seen')::int + $1; end $$;
+create function add_counted(int, int) returns int language plpgsql volatile as $$ begin perform nextval('counted'); return $1 + $2; end $$;
+create aggregate sum_counted(int) (sfunc = add_counted, stype = int, initcond = '0');
+select setval('counted', 1);
+select sum(v), sum(n) from (select nextval('counted') as n, (select last_value from counted where is_called = (o.id > 0)) as v from o offset 0) q;
+select setval('counted', 1);
+select count((select sum_counted(t.v) from t where t.k = o.k)) from o;
+set hashgraph.enabled = off;
+select last_value as by_core from counted \gset
+reset hashgraph.enabled;
+select setval('counted', 1);
+set hashgraph.enabled = off;
+select count((select sum_counted(t.v) from t where t.k = o.k)) from o;
+reset hashgraph.enabled;
+select last_value = :by_core as as_often from counted;
+set subquery.seen = '1';
+select sum(v) from (select set_config('subquery.seen', (o.id % 7)::text, false), (select count(*) from t where t.v = seen(0) and t.k = o.k) as v from o offset 0) q;
+set hashgraph.enabled = off;
+set subquery.seen = '1';
+select sum(v) from (select set_config('subquery.seen', (o.id % 7)::text, false), (select count(*) from t where t.v = seen(0) and t.k = o.k) as v from o offset 0) q;
+reset hashgraph.enabled;
+set subquery.seen = '1';
+select sum(cardinality(v)) from (select set_config('subquery.seen', (o.id % 4)::text, false), array(select t.v from t where t.k = o.k order by t.v limit seen(0)) as v from o offset 0) q;
+
+-- names and texts of a nondeterministic collation, and collations that can't be determined
+create collation no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+create table names as select i as id, ('K' || i % 40)::name as n from generate_series(1, 200) i;
+create table texts as select i as id, 'k' || i % 40 as x, ('k' || i % 40) collate "POSIX" as p from generate_series(1, 100) i;
+create table ctexts as select i % 70 as k, ('x' || i) collate "C" as c from generate_series(1, 500) i;
+analyze names, texts, ctexts;
+select subquery_check('select id, (select count(*) from names where n = texts.x collate no_case) from texts');
+select subquery_check('select id, (select count(*) from ctexts where ctexts.k = texts.id + 1000 and ctexts.c = texts.p) from texts');
+
 prepare p (int) as select sum(x) from (select (select sum(v) from t where t.k = o.k and t.v > $1) as x from o) q;
 set plan_cache_mode = force_generic_plan;
 execute p (10);

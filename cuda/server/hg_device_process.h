@@ -10,15 +10,7 @@
 #ifndef HG_DEVICE_PROCESS_H
 #define HG_DEVICE_PROCESS_H
 
-#include <stddef.h>
-
 #include "hg_server.h"
-
-/* HgHost.alloc, which ignores arg: blocks are aligned to a cache line. NULL when out of memory. */
-extern void *hg_process_alloc(void *arg, size_t bytes);
-
-/* HgHost.free, which ignores arg and bytes. */
-extern void hg_process_free(void *arg, void *ptr, size_t bytes);
 
 /* The build passes the extension's version; a build by hand has none. */
 #ifndef HG_VERSION

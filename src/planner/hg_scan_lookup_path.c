@@ -49,6 +49,9 @@
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 
+/* A sorted row has two more columns than the scan's, and PostgreSQL allows 1664. */
+#define HG_LOOKUP_MAX_COLUMNS 1600
+
 /* A path of the lookup node. */
 typedef struct HgScanLookupPath
 {
@@ -100,6 +103,19 @@ hg_expr_is_outer(const PlannerInfo *root, Node *expr)
 	return outer > 0 && outer == params;
 }
 
+/* Returns true if operators may need a collation that could not be determined. */
+static bool
+hg_collation_is_wanting(Oid collation, const List *args)
+{
+	const ListCell *lc;
+
+	if (!OidIsValid(collation))
+		foreach (lc, args)
+			if (type_is_collatable(exprType(lfirst(lc))))
+				return true;
+	return false;
+}
+
 static bool hg_exprs_are_quiet(const PlannerInfo *root, const List *exprs);
 
 /*
@@ -125,12 +141,18 @@ hg_expr_is_quiet(const PlannerInfo *root, const Node *expr)
 			return hg_exprs_are_quiet(root, ((const BoolExpr *) expr)->args);
 		case T_FuncExpr:
 			return get_func_leakproof(((const FuncExpr *) expr)->funcid) &&
+				   !hg_collation_is_wanting(((const FuncExpr *) expr)->inputcollid,
+											((const FuncExpr *) expr)->args) &&
 				   hg_exprs_are_quiet(root, ((const FuncExpr *) expr)->args);
 		case T_OpExpr:
 			return get_func_leakproof(get_opcode(((const OpExpr *) expr)->opno)) &&
+				   !hg_collation_is_wanting(((const OpExpr *) expr)->inputcollid,
+											((const OpExpr *) expr)->args) &&
 				   hg_exprs_are_quiet(root, ((const OpExpr *) expr)->args);
 		case T_ScalarArrayOpExpr:
 			return get_func_leakproof(get_opcode(((const ScalarArrayOpExpr *) expr)->opno)) &&
+				   !hg_collation_is_wanting(((const ScalarArrayOpExpr *) expr)->inputcollid,
+											((const ScalarArrayOpExpr *) expr)->args) &&
 				   hg_exprs_are_quiet(root, ((const ScalarArrayOpExpr *) expr)->args);
 		default:
 			return false;
@@ -169,9 +191,14 @@ hg_clause_is_hashable(const PlannerInfo *root, const RestrictInfo *rinfo)
 		return false;
 	key = list_nth(clause->args, hg_key_is_left(clause) ? 0 : 1);
 	value = list_nth(clause->args, hg_key_is_left(clause) ? 1 : 0);
-	return contain_var_clause(key) && !contain_var_clause(value) &&
-		   hg_find_params(key, PARAM_EXEC) == NULL && hg_expr_is_outer(root, value) &&
-		   !contain_subplans((Node *) clause) && op_strict(clause->opno) &&
+	/* of a name and a text, equal values of a nondeterministic collation have two hashes */
+	if (OidIsValid(clause->inputcollid) && !get_collation_isdeterministic(clause->inputcollid) &&
+		exprType(key) != exprType(value))
+		return false;
+	return !hg_collation_is_wanting(clause->inputcollid, clause->args) && contain_var_clause(key) &&
+		   !contain_var_clause(value) && hg_find_params(key, PARAM_EXEC) == NULL &&
+		   hg_expr_is_outer(root, value) && !contain_subplans((Node *) clause) &&
+		   op_strict(clause->opno) &&
 		   op_hashjoinable(clause->opno, exprType(linitial(clause->args))) &&
 		   get_op_hash_functions(clause->opno, &hashes[0], &hashes[1]);
 }
@@ -233,13 +260,14 @@ hg_path_reads_all(const Path *path, RangeTblEntry *rte)
 	switch (path->pathtype)
 	{
 		case T_SeqScan:
+			return IsA(path, Path) && hg_relation_is_stable(rte);
 		case T_CteScan:
 			return IsA(path, Path);
 		case T_FunctionScan:
-			return IsA(path, Path) && !contain_volatile_functions((Node *) rte->functions) &&
+			return IsA(path, Path) && !contain_mutable_functions((Node *) rte->functions) &&
 				   !contain_subplans((Node *) rte->functions);
 		case T_ValuesScan:
-			return IsA(path, Path) && !contain_volatile_functions((Node *) rte->values_lists) &&
+			return IsA(path, Path) && !contain_mutable_functions((Node *) rte->values_lists) &&
 				   !contain_subplans((Node *) rte->values_lists);
 		default:
 			return false;
@@ -321,7 +349,8 @@ hg_scan_lookup_path_create(PlannerInfo *root, RelOptInfo *rel, Path *scan)
 	hg_split_scan_clauses(root, rel, &scan_clauses, &clauses);
 	hash_clauses = hg_find_hash_clauses(root, clauses);
 	if (hash_clauses == NIL ||
-		contain_volatile_functions((Node *) extract_actual_clauses(rel->baserestrictinfo, false)))
+		contain_mutable_functions((Node *) extract_actual_clauses(rel->baserestrictinfo, false)) ||
+		rel->max_attr > HG_LOOKUP_MAX_COLUMNS)
 		return NULL;
 	columns = pull_var_clause((Node *) get_actual_clauses(clauses), PVC_INCLUDE_PLACEHOLDERS);
 	if (!hg_are_columns(columns) || !hg_are_columns(rel->reltarget->exprs))

@@ -9,7 +9,8 @@
  * result may show how equal values differ.  The node empties itself when any other parameter of
  * the plan changes, and holds as much as a hash table may.
  *
- * A subquery with volatile functions or row locks runs each time, as SQL requires.
+ * A subquery that may return other rows in the same statement runs each time: one with functions
+ * that are not immutable, row locks, or relations that are not read by a snapshot.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,6 +18,8 @@
  */
 #include "hg_compat.h"
 
+#include "access/transam.h"
+#include "catalog/pg_class.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -75,6 +78,14 @@ hg_find_params_walker(Node *node, HgSubplanKey *key)
 	return expression_tree_walker(node, hg_find_params_walker, key);
 }
 
+bool
+hg_relation_is_stable(const RangeTblEntry *rte)
+{
+	return rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId &&
+		   (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW ||
+			rte->relkind == RELKIND_PARTITIONED_TABLE || rte->relkind == RELKIND_VIEW);
+}
+
 static bool
 hg_query_varies_walker(Node *node, void *context)
 {
@@ -82,24 +93,33 @@ hg_query_varies_walker(Node *node, void *context)
 
 	if (node == NULL)
 		return false;
+	/* functions of these are not seen from outside */
+	if (IsA(node, CoerceToDomain) ||
+		(IsA(node, Aggref) && ((const Aggref *) node)->aggfnoid >= FirstNormalObjectId))
+		return true;
 	if (!IsA(node, Query))
 		return expression_tree_walker(node, hg_query_varies_walker, context);
 	if (((const Query *) node)->rowMarks != NIL)
 		return true;
 	foreach (lc, ((const Query *) node)->rtable)
-		if (((const RangeTblEntry *) lfirst(lc))->tablesample != NULL)
+	{
+		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
+
+		if (rte->tablesample != NULL || rte->rtekind == RTE_TABLEFUNC ||
+			(rte->rtekind == RTE_RELATION && !hg_relation_is_stable(rte)))
 			return true;
+	}
 	return query_tree_walker((Query *) node, hg_query_varies_walker, context, 0);
 }
 
 /*
- * Returns true if a query, or one within it, may return other rows when it is executed again: it
- * has volatile functions, locks rows, or samples a table.
+ * Returns true if a query, or one within it, may return other rows when it is executed again in a
+ * statement, or has a side effect.  Stable functions count: a setting that they read may change.
  */
 static bool
 hg_query_varies(const Query *query)
 {
-	return contain_volatile_functions((Node *) query) ||
+	return contain_mutable_functions((Node *) query) ||
 		   hg_query_varies_walker((Node *) query, NULL);
 }
 
@@ -134,8 +154,8 @@ hg_memoize_path_create(const PlannerInfo *root, RelOptInfo *rel, Path *subpath,
 	path->param_exprs = key->params;
 	path->hash_operators = key->operators;
 	path->binary_mode = true;
-	/* who asks for one row reads no second one: EXISTS, or the reader of a single group */
-	path->singlerow = root->parse->limitOption != LIMIT_OPTION_WITH_TIES &&
+	/* a single group, or EXISTS, which asks for one row and has no limit of its own */
+	path->singlerow = root->parse->limitCount == NULL &&
 					  (root->tuple_fraction == 1.0 ||
 					   (root->parse->hasAggs && root->parse->groupClause == NIL &&
 						root->parse->groupingSets == NIL && !root->parse->hasTargetSRFs));

@@ -15,6 +15,9 @@
 /* Returns true if a parameter has the value of an expression of a query around this one. */
 extern bool hg_param_is_outer(const PlannerInfo *root, int param);
 
+/* Returns true if a relation is a table whose rows a snapshot decides: no sequence or catalog. */
+extern bool hg_relation_is_stable(const RangeTblEntry *rte);
+
 /* Installs a create_upper_paths_hook, which keeps such results where that pays. */
 extern void hg_subplan_path_init(void);
 

@@ -211,7 +211,7 @@ $$;
 SQL
 $check =~ s/coalesce\('error', core\.error/coalesce('error ' || core.error/;
 
-my $node = new_server('subquery', conf => <<'CONF');
+my $node = new_server('subquery', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<'CONF');
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
