@@ -263,6 +263,9 @@ reset hashgraph.enabled;
 set subquery.seen = '1';
 select sum(cardinality(v)) from (select set_config('subquery.seen', (o.id % 4)::text, false), array(select t.v from t where t.k = o.k order by t.v limit seen(0)) as v from o offset 0) q;
 
+create domain checked as int check (add_counted(coalesce(value, 0), 0) is not null);
+select subquery_check('select id, (select count(*) from t where t.k::checked = o.k) from o');
+
 -- names and texts of a nondeterministic collation, and collations that can't be determined
 create collation no_case (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
 create table names as select i as id, ('K' || i % 40)::name as n from generate_series(1, 200) i;

@@ -260,14 +260,14 @@ hg_path_reads_all(const Path *path, RangeTblEntry *rte)
 	switch (path->pathtype)
 	{
 		case T_SeqScan:
-			return IsA(path, Path) && hg_relation_is_stable(rte);
+			return IsA(path, Path) && hg_rte_is_table(rte);
 		case T_CteScan:
 			return IsA(path, Path);
 		case T_FunctionScan:
-			return IsA(path, Path) && !contain_mutable_functions((Node *) rte->functions) &&
+			return IsA(path, Path) && !hg_node_varies((Node *) rte->functions) &&
 				   !contain_subplans((Node *) rte->functions);
 		case T_ValuesScan:
-			return IsA(path, Path) && !contain_mutable_functions((Node *) rte->values_lists) &&
+			return IsA(path, Path) && !hg_node_varies((Node *) rte->values_lists) &&
 				   !contain_subplans((Node *) rte->values_lists);
 		default:
 			return false;
@@ -349,7 +349,7 @@ hg_scan_lookup_path_create(PlannerInfo *root, RelOptInfo *rel, Path *scan)
 	hg_split_scan_clauses(root, rel, &scan_clauses, &clauses);
 	hash_clauses = hg_find_hash_clauses(root, clauses);
 	if (hash_clauses == NIL ||
-		contain_mutable_functions((Node *) extract_actual_clauses(rel->baserestrictinfo, false)) ||
+		hg_node_varies((Node *) extract_actual_clauses(rel->baserestrictinfo, false)) ||
 		rel->max_attr > HG_LOOKUP_MAX_COLUMNS)
 		return NULL;
 	columns = pull_var_clause((Node *) get_actual_clauses(clauses), PVC_INCLUDE_PLACEHOLDERS);

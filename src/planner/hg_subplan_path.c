@@ -79,7 +79,7 @@ hg_find_params_walker(Node *node, HgSubplanKey *key)
 }
 
 bool
-hg_relation_is_stable(const RangeTblEntry *rte)
+hg_rte_is_table(const RangeTblEntry *rte)
 {
 	return rte->rtekind == RTE_RELATION && rte->relid >= FirstNormalObjectId &&
 		   (rte->relkind == RELKIND_RELATION || rte->relkind == RELKIND_MATVIEW ||
@@ -87,7 +87,7 @@ hg_relation_is_stable(const RangeTblEntry *rte)
 }
 
 static bool
-hg_query_varies_walker(Node *node, void *context)
+hg_node_varies_walker(Node *node, void *context)
 {
 	const ListCell *lc;
 
@@ -98,7 +98,7 @@ hg_query_varies_walker(Node *node, void *context)
 		(IsA(node, Aggref) && ((const Aggref *) node)->aggfnoid >= FirstNormalObjectId))
 		return true;
 	if (!IsA(node, Query))
-		return expression_tree_walker(node, hg_query_varies_walker, context);
+		return expression_tree_walker(node, hg_node_varies_walker, context);
 	if (((const Query *) node)->rowMarks != NIL)
 		return true;
 	foreach (lc, ((const Query *) node)->rtable)
@@ -106,21 +106,16 @@ hg_query_varies_walker(Node *node, void *context)
 		const RangeTblEntry *rte = lfirst_node(RangeTblEntry, lc);
 
 		if (rte->tablesample != NULL || rte->rtekind == RTE_TABLEFUNC ||
-			(rte->rtekind == RTE_RELATION && !hg_relation_is_stable(rte)))
+			(rte->rtekind == RTE_RELATION && !hg_rte_is_table(rte)))
 			return true;
 	}
-	return query_tree_walker((Query *) node, hg_query_varies_walker, context, 0);
+	return query_tree_walker((Query *) node, hg_node_varies_walker, context, 0);
 }
 
-/*
- * Returns true if a query, or one within it, may return other rows when it is executed again in a
- * statement, or has a side effect.  Stable functions count: a setting that they read may change.
- */
-static bool
-hg_query_varies(const Query *query)
+bool
+hg_node_varies(Node *node)
 {
-	return contain_mutable_functions((Node *) query) ||
-		   hg_query_varies_walker((Node *) query, NULL);
+	return contain_mutable_functions(node) || hg_node_varies_walker(node, NULL);
 }
 
 /*
@@ -135,7 +130,7 @@ hg_subquery_repeats(const PlannerInfo *root)
 
 	return root->parent_root != NULL && root->parent_root->simple_rel_array == NULL &&
 		   root->parent_root->plan_params != NIL && parse->commandType == CMD_SELECT &&
-		   !parse->hasSubLinks && !hg_query_varies(parse);
+		   !parse->hasSubLinks && !hg_node_varies((Node *) parse);
 }
 
 /* Returns a path that keeps the rows of another by the key. */

@@ -16,7 +16,13 @@
 extern bool hg_param_is_outer(const PlannerInfo *root, int param);
 
 /* Returns true if a relation is a table whose rows a snapshot decides: no sequence or catalog. */
-extern bool hg_relation_is_stable(const RangeTblEntry *rte);
+extern bool hg_rte_is_table(const RangeTblEntry *rte);
+
+/*
+ * Returns true if a query or an expression may have another result when it is evaluated again in a
+ * statement, or has a side effect.  Stable functions count: a setting that they read may change.
+ */
+extern bool hg_node_varies(Node *node);
 
 /* Installs a create_upper_paths_hook, which keeps such results where that pays. */
 extern void hg_subplan_path_init(void);

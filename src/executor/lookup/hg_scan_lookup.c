@@ -7,17 +7,17 @@
  * query around it.  Some clauses of the scan compare an expression over the relation with values
  * of that row: these hash clauses, and all that are evaluated after them, belong to the node.
  *
- * The node has two children: the scan with all clauses, and the scan without the node's.  The
- * first executions return what the first child returns, so that a subquery that is executed a few
- * times costs no more than without the node.  A later one reads the second child, sorts its rows
- * by the hash of the key (hg_lookup_rows.c), and looks up those with the hash of its own values.
- * Rows of a hash stay in the order of the scan.  All clauses are still evaluated in their order,
- * so that a hash is never trusted.
+ * The node has two children: the scan without the node's clauses, and the complete scan with all
+ * clauses.  The first executions return what the complete scan returns, so that a subquery that is
+ * executed a few times costs no more than without the node.  A later one reads the other child,
+ * sorts its rows by the hash of the key (hg_lookup_rows.c), and looks up those with the hash of
+ * its own values.  Rows of a hash stay in the order of the scan.  All clauses are still evaluated
+ * in their order, so that a hash is never trusted.
  *
  * ERRORS.  An execution that stops early, as EXISTS does, evaluates no expression for the rows
- * that follow.  The second child is therefore read only if an execution has read the first one to
- * its end before, so that it is known to raise no error, or if the planner knows that it raises
- * none and there have been many executions.
+ * that follow.  The rows are therefore sorted only if executions have read the complete scan to its
+ * end, so that it is known to raise no error, or if the planner knows that it raises none and there
+ * have been many executions.
  *
  * If a parameter of the scan itself changes, the rows are forgotten, and all begins anew.
  *
@@ -41,8 +41,8 @@
 
 /*
  * Executions that read the scan to its end before its rows are sorted, and executions before that
- * where each may stop early.  Sorting takes as long as reading the scan three to ten times, so that
- * whoever stops right after it has waited half as long again, at most.
+ * where each may stop early.  Sorting 500,000 rows took as long as reading them some ten times, so
+ * that executions stop paying for it at about 30.
  */
 #define HG_READS_FOR_SORT 20
 #define HG_EXECUTIONS_FOR_SORT 100

@@ -13,8 +13,9 @@
 #include "nodes/extensible.h"
 
 /*
- * A plan node is a CustomScan with scanrelid 0, one custom_plan (the scan), and
+ * A plan node is a CustomScan with scanrelid 0 and
  *
+ *	custom_plans		the scan without the node's clauses, and the scan with all clauses
  *	custom_scan_tlist	the columns of the scan
  *	custom_exprs		lists of expressions over them: see HgScanLookupExprs
  *	custom_private		see HgScanLookupPrivate
