@@ -342,6 +342,7 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	int outer_columns = list_length(((Plan *) linitial(custom_plans))->targetlist);
 	int inner_columns = list_length(((Plan *) lsecond(custom_plans))->targetlist);
 	List *computed_keys = NIL;
+	List *numbers;
 	ListCell *lc;
 
 	foreach (lc, path->hash_clauses)
@@ -372,20 +373,16 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
 	cscan->custom_scan_tlist = scan_tlist;
-	cscan->custom_private = list_concat(
-		list_make5(hg_library_mark(), makeInteger(path->join_type), makeInteger(path->inner_unique),
-				   makeInteger(outer_columns), makeInteger(inner_columns)),
-		list_make5(computed_keys, operators, collations,
-				   makeInteger(path->parallel_hash ? path->custom.path.parallel_workers : 0),
-				   makeInteger(path->read_once)));
-	cscan->custom_private = list_concat(
-		cscan->custom_private,
-		list_make5(makeInteger(path->dense), makeInteger((int) path->lookup_rows),
-				   makeInteger(path->lookup_at_once), makeInteger(path->lookup_matches),
-				   path->lookup_rows > 0 ? hg_plan_lookup_columns(scan_tlist, lthird(custom_plans))
-										 : NIL));
+	numbers = list_concat(
+		list_make5_int(path->join_type, path->inner_unique, outer_columns, inner_columns,
+					   path->parallel_hash ? path->custom.path.parallel_workers : 0),
+		list_make5_int(path->read_once, path->dense, (int) path->lookup_rows, path->lookup_at_once,
+					   path->lookup_matches));
+	cscan->custom_private = lappend(
+		list_make5(hg_library_mark(), numbers, computed_keys, operators, collations),
+		path->lookup_rows > 0 ? hg_plan_lookup_columns(scan_tlist, lthird(custom_plans)) : NIL);
 	cscan->methods = &hg_join_scan_methods;
-	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 15,
+	StaticAssertDecl(HG_EXPRS_COUNT == 4 && HG_PRIVATE_COUNT == 6 && HG_NUMBER_COUNT == 10,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

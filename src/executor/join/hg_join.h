@@ -34,24 +34,37 @@ typedef enum HgPlanExprs
 typedef enum HgPlanPrivate
 {
 	HG_PRIVATE_MARK,		   /* hg_library_mark() */
-	HG_PRIVATE_JOIN_TYPE,	   /* Integer: JoinType */
-	HG_PRIVATE_INNER_UNIQUE,   /* Integer: 1 if an outer row has at most one match */
-	HG_PRIVATE_OUTER_COLUMNS,  /* Integer: number of outer columns in custom_scan_tlist */
-	HG_PRIVATE_INNER_COLUMNS,  /* Integer: number of inner columns, which follow them */
+	HG_PRIVATE_NUMBERS,		   /* IntList: see HgPlanNumber */
 	HG_PRIVATE_COMPUTED_KEYS,  /* IntList: by outer key, then inner key, the index of its value in
 								* custom_scan_tlist; -1: a column */
 	HG_PRIVATE_OPERATORS,	   /* OidList: operators of the hash clauses */
 	HG_PRIVATE_COLLATIONS,	   /* OidList: input collations of the hash clauses */
-	HG_PRIVATE_PARALLEL_HASH,  /* Integer: planned workers if processes share both sides; else 0 */
-	HG_PRIVATE_READ_ONCE,	   /* Integer: HgSide that a single process reads for all; else -1 */
-	HG_PRIVATE_DENSE,		   /* Integer: 1 if the inner keys are known to be dense */
-	HG_PRIVATE_LOOKUP_ROWS,	   /* Integer: the nested loop joins up to this number of outer rows */
-	HG_PRIVATE_LOOKUP_AT_ONCE, /* Integer: 1 if it joins them as they are read */
-	HG_PRIVATE_LOOKUP_MATCHES, /* Integer: expected rows of its index per outer row; or 0 */
 	HG_PRIVATE_LOOKUP_COLUMNS, /* IntList: by entry of custom_scan_tlist, its attribute in the
 								* loop's rows, or 0; NIL: no loop */
 	HG_PRIVATE_COUNT
 } HgPlanPrivate;
+
+typedef enum HgPlanNumber
+{
+	HG_NUMBER_JOIN_TYPE,	  /* JoinType */
+	HG_NUMBER_INNER_UNIQUE,	  /* 1 if an outer row has at most one match */
+	HG_NUMBER_OUTER_COLUMNS,  /* number of outer columns in custom_scan_tlist */
+	HG_NUMBER_INNER_COLUMNS,  /* number of inner columns, which follow them */
+	HG_NUMBER_PARALLEL_HASH,  /* planned workers if processes share both sides; else 0 */
+	HG_NUMBER_READ_ONCE,	  /* HgSide that a single process reads for all; else -1 */
+	HG_NUMBER_DENSE,		  /* 1 if the inner keys are known to be dense */
+	HG_NUMBER_LOOKUP_ROWS,	  /* the nested loop joins up to this number of outer rows */
+	HG_NUMBER_LOOKUP_AT_ONCE, /* 1 if it joins them as they are read */
+	HG_NUMBER_LOOKUP_MATCHES, /* expected rows of its index per outer row; or 0 */
+	HG_NUMBER_COUNT
+} HgPlanNumber;
+
+/* Returns a number of a join's plan. */
+static inline int
+hg_plan_number(const CustomScan *cscan, HgPlanNumber number)
+{
+	return list_nth_int(list_nth(cscan->custom_private, HG_PRIVATE_NUMBERS), number);
+}
 
 /* Methods that a join plan node carries. */
 extern const CustomScanMethods hg_join_scan_methods;
