@@ -148,7 +148,35 @@ select agg_check('select iv, f8, n, sum(w) from g_a a join g_b b using (k) group
 select agg_check('select w % 3, sum(i4), w % 3 + 1 from g_a a join g_b b using (k) group by w % 3');
 select agg_check('select g, count(*) from g_a a join g_b b using (k) where g = 2 group by g');
 select agg_check('select g, count(*) from g_a a join g_b b using (k) where g = 2 and w < 0 group by g');
-select agg_check('select distinct h, g from g_a a join g_b b using (k)');
+-- SELECT DISTINCT groups by all columns: also sorted, limited, with NULLs, expressions and constants, of whole rows, below other nodes
+select agg_check(format('select distinct %s', rest))
+  from unnest(array['h, g from g_a a join g_b b using (k)', 'i2, i8, n, s, vc, bc, d from g_a a join g_b b using (k)', 'i4 from g_a',
+    'w % 3, 7 as seven, upper(s) from g_a a join g_b b using (k)', 'g from g_a a left join g_b b using (k) order by g desc nulls last limit 3',
+    'b from g_a a join g_b b using (k)', 'g_b from g_a join g_b using (k)', 'k from g_a a join g_empty e using (k)',
+    'a.k, b.k from g_a a full join g_b b on a.k = b.k and w > 100', 'g, (select count(*) from g_c where x > g) from g_a join g_b using (k)']) rest;
+select agg_check('select count(*), sum(g) from (select distinct g, h from g_a join g_b using (k)) q');
+select agg_check('select g from g_a join g_b using (k) where g in (select distinct x % 7 from g_c join g_a using (k))');
+-- ... or is left to core: ON, constants alone, volatile columns, groups, windows, and functions that return sets
+select agg_check(format('select distinct %s', rest))
+  from unnest(array['on (g) g from g_a a join g_b b using (k)', '7 as seven from g_a a join g_b b using (k)', 'g, random() < 2 from g_a a join g_b b using (k)',
+    'count(*) from g_a a join g_b b using (k) group by w', 'g, count(*) over (partition by h) from g_a a join g_b b using (k)',
+    'g, generate_series(1, 2) from g_a join g_b using (k)']) rest;
+-- ... by processes that remove duplicates of their rows, and to disk
+set parallel_setup_cost = 0;
+set parallel_tuple_cost = 0;
+set min_parallel_table_scan_size = 0;
+select agg_check('select distinct g, s from g_a join g_b using (k)');
+set hashgraph.force = on;
+explain (costs off) select distinct g, s from g_a join g_b using (k);
+reset hashgraph.force;
+reset parallel_setup_cost;
+reset parallel_tuple_cost;
+reset min_parallel_table_scan_size;
+set work_mem = '64kB';
+set hash_mem_multiplier = 1;
+select agg_check('select distinct repeat(id::text, 20), w from g_a join g_b using (k)');
+reset work_mem;
+reset hash_mem_multiplier;
 select agg_check('select g, sum(count(*)) over (order by g), rank() over (order by sum(i4)) from g_a a join g_b b using (k) group by g');
 select agg_check('select g, sum(i4), generate_series(1, 2) from g_a a join g_b b using (k) group by g');
 -- numbers that are equal and do not look so are one group: which of them is shown is not said

@@ -130,6 +130,17 @@ typedef struct Instrumentation NodeInstrumentation;
  */
 #define HG_HAVE_JOIN_UNIQUE (PG_VERSION_NUM < 190000)
 
+/* Returns true for a path that removes duplicates from sorted rows, whose type 19 renames. */
+static inline bool
+hg_path_is_unique(const Path *path)
+{
+#if HG_HAVE_JOIN_UNIQUE
+	return IsA(path, UpperUniquePath);
+#else
+	return IsA(path, UniquePath);
+#endif
+}
+
 /* Returns the join type by which rows are joined: JOIN_INNER for the two JOIN_UNIQUE types. */
 static inline JoinType
 hg_join_type_of_rows(JoinType join_type)
@@ -306,11 +317,13 @@ hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPo
 #endif
 }
 
-/* 16 removes redundant columns from the list of group columns that plans are made from. */
+/* 16 removes redundant columns from the lists of columns that plans of groups are made from. */
 #if PG_VERSION_NUM >= 160000
 #define HG_GROUP_CLAUSE(root) ((root)->processed_groupClause)
+#define HG_DISTINCT_CLAUSE(root) ((root)->processed_distinctClause)
 #else
 #define HG_GROUP_CLAUSE(root) ((root)->parse->groupClause)
+#define HG_DISTINCT_CLAUSE(root) ((root)->parse->distinctClause)
 #endif
 
 /* 16 has one privilege check for all kinds of objects. */

@@ -3,16 +3,17 @@
  * hg_aggregate_path.c
  *	  Offers the aggregate node above our joins and above table scans.
  *
- * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates. The
- * node is offered if the executor knows all aggregates (hg_aggregate_kind) and they have no ORDER
- * BY; if the group columns can be hashed; and if the input is a HashGraph join, a table that is
- * read by pages, or partitions of which at least one is cached. All else is left to core.
+ * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates, or
+ * for its SELECT DISTINCT, which groups by all columns and aggregates nothing. The node is offered
+ * if the executor knows all aggregates (hg_aggregate_kind) and they have no ORDER BY; if the group
+ * columns can be hashed; and if the input is a HashGraph join, a table that is read by pages, or
+ * partitions of which at least one is cached. All else is left to core.
  *
- * DISTINCT. If all aggregates are over the distinct values of one column, one node groups by that
- * column too, and a second node groups the result: each value then occurs once. Both may spill to
- * disk, as core's sorts of each group's values may. Of values that are equal but differ, core
- * takes any one; here they are only counted, or are of by-value types, where equal values do not
- * differ.
+ * DISTINCT AGGREGATES. If all of them are over the distinct values of one column, one node groups
+ * by that column too, and a second node groups the result: each value then occurs once. Both may
+ * spill to disk, as core's sorts of each group's values may. Of values that are equal but differ,
+ * core takes any one; here they are only counted, or are of by-value types, where equal values do
+ * not differ.
  *
  * PARTIAL GROUPS. Processes below a Gather make their own groups, which core's Finalize Aggregate
  * combines. The same holds for partitions that are grouped one by one by something other than
@@ -129,9 +130,13 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
-/* Returns a path that groups an input by the query's GROUP BY, without a cost yet. */
+/*
+ * Returns a path that groups an input by a list of SortGroupClauses, without a cost yet. All rows
+ * are one group if grouped is false.
+ */
 static HgAggregatePath *
-hg_aggregate_path_make(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Path *input)
+hg_aggregate_path_make(RelOptInfo *rel, PathTarget *target, Path *input, bool grouped,
+					   List *group_clause)
 {
 	HgAggregatePath *path = (HgAggregatePath *) newNode(sizeof(HgAggregatePath), T_CustomPath);
 
@@ -145,8 +150,8 @@ hg_aggregate_path_make(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, P
 	path->custom.flags = CUSTOMPATH_SUPPORT_PROJECTION;
 	path->custom.custom_paths = list_make1(input);
 	path->custom.methods = &hg_aggregate_path_methods;
-	path->grouped = root->parse->groupClause != NIL;
-	path->group_clause = HG_GROUP_CLAUSE(root);
+	path->grouped = grouped;
+	path->group_clause = group_clause;
 	return path;
 }
 
@@ -160,7 +165,8 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 
 	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), false, &aggrefs))
 		return NULL;
-	path = hg_aggregate_path_make(root, rel, rel->reltarget, input);
+	path = hg_aggregate_path_make(rel, rel->reltarget, input, root->parse->groupClause != NIL,
+								  HG_GROUP_CLAUSE(root));
 	path->aggrefs = aggrefs;
 	path->having = having;
 	hg_aggregate_cost(root, path, groups);
@@ -214,15 +220,15 @@ hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	if (distinct == NULL || !list_member(input->pathtarget->exprs, distinct))
 		return NULL;
 	/* all other input columns are the same in all rows of a group */
-	path = hg_aggregate_path_make(root, rel, input->pathtarget, input);
-	path->grouped = true;
+	path = hg_aggregate_path_make(rel, input->pathtarget, input, true, HG_GROUP_CLAUSE(root));
 	path->distinct = distinct;
 	path->distinct_equality = equality;
 	group_exprs = get_sortgrouplist_exprs(path->group_clause, root->processed_tlist);
 	hg_aggregate_cost(
 		root, path,
 		estimate_num_groups(root, lappend(group_exprs, distinct), input->rows, NULL, NULL));
-	path = hg_aggregate_path_make(root, rel, rel->reltarget, &path->custom.path);
+	path = hg_aggregate_path_make(rel, rel->reltarget, &path->custom.path,
+								  root->parse->groupClause != NIL, HG_GROUP_CLAUSE(root));
 	path->aggrefs = aggrefs;
 	path->having = having;
 	hg_aggregate_cost(root, path, groups);
@@ -311,7 +317,7 @@ static bool
 hg_path_sorts_to_group(const Path *path)
 {
 	return path->pathkeys != NIL &&
-		   (IsA(path, GroupPath) ||
+		   (IsA(path, GroupPath) || hg_path_is_unique(path) ||
 			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
 }
 
@@ -340,19 +346,25 @@ hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 	add_path(grouped_rel, ours);
 }
 
+/* Returns the inputs of all rows to consider: those above, and a join of all tables at once. */
+static List *
+hg_find_whole_inputs(PlannerInfo *root, RelOptInfo *rel)
+{
+	List *inputs = hg_find_inputs(root, rel, rel->pathlist, rel->cheapest_total_path);
+	Path *star = hg_star_path(root, rel);
+
+	return star != NULL ? lappend(inputs, star) : inputs;
+}
+
 /* Offers the node in one process. Returns why it cannot be used, or HG_REASON_COST. */
 static HgPlanReason
 hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
 				   double groups)
 {
-	List *inputs =
-		hg_find_inputs(root, input_rel, input_rel->pathlist, input_rel->cheapest_total_path);
-	Path *star = hg_star_path(root, input_rel);
+	List *inputs = hg_find_whole_inputs(root, input_rel);
 	HgPlanReason reason = HG_REASON_AGGREGATE;
 	ListCell *lc;
 
-	if (star != NULL)
-		inputs = lappend(inputs, star);
 	if (inputs == NIL)
 		return IS_SIMPLE_REL(input_rel) && input_rel->rtekind == RTE_RELATION &&
 					   hg_table_is_small(input_rel)
@@ -595,9 +607,9 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	}
 }
 
-/* Returns why the node cannot make a query's groups at all, or HG_REASON_COST. */
+/* Returns why the node cannot group a query's rows by a clause at all, or HG_REASON_COST. */
 static HgPlanReason
-hg_groups_reason(const PlannerInfo *root)
+hg_groups_reason(const PlannerInfo *root, List *group_clause)
 {
 	if (!hg_enabled)
 		return HG_REASON_NOT_ENABLED;
@@ -606,9 +618,9 @@ hg_groups_reason(const PlannerInfo *root)
 	/*
 	 * a custom scan identifies columns by expression, so equal volatile ones would be one column
 	 */
-	if (!grouping_is_hashable(HG_GROUP_CLAUSE(root)) ||
+	if (!grouping_is_hashable(group_clause) ||
 		contain_volatile_functions(
-			(Node *) get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist)))
+			(Node *) get_sortgrouplist_exprs(group_clause, root->processed_tlist)))
 		return HG_REASON_GROUP_KEYS;
 	return HG_REASON_COST;
 }
@@ -625,7 +637,7 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	/* a partition may have only partial groups */
 	if (grouped_rel->pathlist == NIL || (parse->groupClause == NIL && !parse->hasAggs))
 		return;
-	reason = hg_groups_reason(root);
+	reason = hg_groups_reason(root, HG_GROUP_CLAUSE(root));
 	if (reason == HG_REASON_COST)
 	{
 		groups = hg_count_groups(grouped_rel->pathlist);
@@ -636,6 +648,45 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	hg_plan_notes_groups(root, grouped_rel, reason);
 }
 
+/*
+ * Offers the node for a SELECT DISTINCT without GROUP BY, of all rows or of each process's rows.
+ * Core appends a Gather to the latter, and removes duplicates once more.
+ */
+static void
+hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
+					 bool partial)
+{
+	List *core = partial ? distinct_rel->partial_pathlist : distinct_rel->pathlist;
+	List *clause = HG_DISTINCT_CLAUSE(root);
+	List *inputs;
+	double groups;
+	ListCell *lc;
+
+	if (core == NIL || clause == NIL || root->parse->hasDistinctOn ||
+		(!IS_SIMPLE_REL(input_rel) && !IS_JOIN_REL(input_rel)) ||
+		hg_groups_reason(root, clause) != HG_REASON_COST)
+		return;
+	groups = hg_count_groups(core);
+	/* as in hg_find_shared_groups() */
+	if (partial && hg_force && hg_query_is_rescanned(root))
+		return;
+	inputs = partial ? hg_find_inputs(root, input_rel, input_rel->partial_pathlist,
+									  linitial(input_rel->partial_pathlist))
+					 : hg_find_whole_inputs(root, input_rel);
+	foreach (lc, inputs)
+	{
+		Path *input = lfirst(lc);
+		HgAggregatePath *path =
+			hg_aggregate_path_make(distinct_rel, input->pathtarget, input, true, clause);
+
+		hg_aggregate_cost(root, path, Min(groups, clamp_row_est(input->rows)));
+		if (partial)
+			add_partial_path(distinct_rel, &path->custom.path);
+		else
+			hg_add_groups(root, distinct_rel, &path->custom.path);
+	}
+}
+
 static void
 hg_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
 					  RelOptInfo *output_rel, void *extra)
@@ -644,6 +695,8 @@ hg_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *in
 		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
 	if (stage == UPPERREL_GROUP_AGG && extra != NULL)
 		hg_consider_aggregate(root, input_rel, output_rel, extra);
+	else if (stage == UPPERREL_DISTINCT || stage == UPPERREL_PARTIAL_DISTINCT)
+		hg_consider_distinct(root, input_rel, output_rel, stage == UPPERREL_PARTIAL_DISTINCT);
 	else if (stage == UPPERREL_FINAL)
 		hg_plan_notes_query(root);
 }

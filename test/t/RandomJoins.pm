@@ -608,6 +608,8 @@ sub random_grouping
 	my @hidden = map { pick(@names)->{name} . '.' . pick($words ? qw(f4 f8) : @not_alike) } 1 .. pick(0, 0, 0, 1);
 
 	return (join(', ', @shown), '') if !@keys && !@hidden;
+	# groups without aggregates, of values that are alike if they are equal
+	return ('distinct ' . join(', ', @keys, "coalesce($keys[0], $keys[0])"), '') if @keys && chance(15);
 	return (join(', ', @keys, @shown),
 		' group by ' . join(', ', @keys, @hidden)
 		  . pick('', '', '', ' having count(*) > 1', " having $shown[0] is not null"));

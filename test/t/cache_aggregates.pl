@@ -122,6 +122,9 @@ same_is('select u, count(*), max(a) from kinds group by u', '50 rows, all served
 same_is('select k, sum(a) from kinds group by k', '35000 rows, all served', '... of many');
 same_is('select k, sum(a) from kinds group by k', '35000 rows, all served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
 same_is('select b from kinds group by b', '300 rows, all served', 'groups alone');
+same_is('select distinct b, e from kinds', '[0-9]+ rows, all served', 'SELECT DISTINCT');
+same_is('select distinct na, nb, u from kinds', '[0-9]+ rows, all served', '... with NULLs, and by reference');
+same_is('select distinct k, a from kinds', '35000 rows, all served', '... of many, to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
 same_is('select b, sum(a) from kinds group by b having sum(a) > 0', '[0-9]+ rows, all served', '... with HAVING');
 same_is('select b, sum(a) from kinds where k > 5000 group by b order by 2 desc limit 7', '7 rows, all served', '... sorted');
 same_is('select e, b, count(*) from kinds group by rollup (e, b)', '[0-9]+ rows, by core', 'grouping sets are left to core');
