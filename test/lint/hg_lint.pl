@@ -86,8 +86,8 @@ my @rules = (
 	[ 'comments are in one piece' => \&check_comments ],
 	[ 'comments of headers are statements' => \&check_contracts ],
 	[ 'no name of src/ and cuda/ has a retired word' => \&check_retired_words ],
-	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
-	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
+	[ 'the settings in docs/reference/settings.md are those of hg_guc.c' => \&check_settings ],
+	[ 'every SQL object is in docs/reference/' => \&check_sql_objects ],
 	[ 'every reason that users are told is in docs/operations.md' => \&check_reasons ],
 	[ 'README.md is read in five minutes' => \&check_readme ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
@@ -480,11 +480,11 @@ sub check_contracts
 	return (undef, @found);
 }
 
-# hashgraph.<name> => default as text, of the table in docs/settings.md.
+# hashgraph.<name> => default as text, of the tables in docs/reference/settings.md.
 sub documented_settings
 {
 	my %found;
-	for my $line (matching_lines(qr{^docs/settings\.md$}, qr{^\|\s*`hashgraph\.}))
+	for my $line (matching_lines(qr{^docs/reference/settings\.md$}, qr{^\|\s*`hashgraph\.}))
 	{
 		my ($name, $rest) = $line->[2] =~ /^\|\s*`(hashgraph\.\w+)`\s*\|(.*)/ or next;
 		my ($default) = split /\s*\|/, $rest;
@@ -494,7 +494,7 @@ sub documented_settings
 	return %found;
 }
 
-# hashgraph.<name> => default as docs/settings.md would say it, of hg_guc.c.
+# hashgraph.<name> => default as docs/reference/settings.md would say it, of hg_guc.c.
 sub declared_settings
 {
 	my $code = join "\n", @{ $lines{'src/hg_guc.c'} // [] };
@@ -528,22 +528,22 @@ sub check_settings
 	{
 		if (!exists $documented{$name})
 		{
-			push @violations, "$name is declared, but not in docs/settings.md";
+			push @violations, "$name is declared, but not in docs/reference/settings.md";
 		}
 		elsif ($documented{$name} ne $declared{$name})
 		{
 			push @violations,
-			  "$name has default $declared{$name}, in docs/settings.md \"$documented{$name}\"";
+			  "$name has default $declared{$name}, in docs/reference/settings.md \"$documented{$name}\"";
 		}
 	}
-	push @violations, map { "$_ is in docs/settings.md, but not declared" }
+	push @violations, map { "$_ is in docs/reference/settings.md, but not declared" }
 	  grep { !exists $declared{$_} } sort keys %documented;
 	return (undef, @violations);
 }
 
 sub check_sql_objects
 {
-	my $page = join "\n", @{ $lines{'docs/functions.md'} // [] };
+	my $page = join "\n", map { @{ $lines{"docs/reference/$_.md"} // [] } } qw(functions views);
 	my %objects;
 	for my $line (matching_lines(qr{^sql/hashgraph--[\d.]+\.sql$},
 			qr{^\s*create\s+(?:or\s+replace\s+)?(?:function|view)\s+\w}i))
