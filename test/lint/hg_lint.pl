@@ -94,6 +94,7 @@ my @rules = (
 	[ 'the version is the same everywhere' => \&check_release ],
 	[ "META.json is what PGXN's specification asks for" => \&check_meta ],
 	[ 'debian/control follows its template' => \&check_packages ],
+	[ 'the name, description and maintainer are the same everywhere' => \&check_metadata ],
 	[ 'links between pages lead somewhere' => \&check_links ],
 	[ 'no object files call each other in a circle' => \&check_circles ],
 	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],
@@ -663,6 +664,42 @@ sub check_packages
 		push @violations, "$made: not what pg_buildext makes of $made.in"
 		  unless $wanted eq join "\n", @{ $lines{$made} // [] };
 	}
+	return (undef, @violations);
+}
+
+# Addresses of documentation's domains are nobody's; one that ends in .invalid says that there is none.
+sub check_metadata
+{
+	my @violations;
+	my $first = sub {
+		my ($file, $like) = @_;
+		my ($found) = map { $_ =~ $like ? $1 : () } @{ $lines{$file} // [] };
+		push @violations, "$file: nothing like $like" unless defined $found;
+		return $found // '';
+	};
+	my %said = (
+		name => {
+			'META.json'      => $first->('META.json',      qr/^\s*"name":\s*"([^"]*)"/),
+			'debian/control' => $first->('debian/control', qr/^Source: (.*)/),
+		},
+		description => {
+			'META.json'         => $first->('META.json',         qr/^\s*"abstract":\s*"([^"]*)"/),
+			'debian/control'    => $first->('debian/control',    qr/^Description: (.*)/),
+			'hashgraph.control' => $first->('hashgraph.control', qr/^comment\s*=\s*'([^']*)'/),
+		},
+		maintainer => {
+			'META.json'        => $first->('META.json',        qr/^\s*"maintainer":\s*\[?\s*"([^"<]*?)\s*(?:<[^">]*>)?"/),
+			'debian/control'   => $first->('debian/control',   qr/^Maintainer: (.*?) </),
+			'debian/changelog' => $first->('debian/changelog', qr/^ -- (.*?) </),
+		});
+	for my $what (sort keys %said)
+	{
+		my %of = %{ $said{$what} };
+		push @violations, map { "$_: $what \"$of{$_}\", in META.json \"$of{'META.json'}\"" }
+		  grep { $of{$_} ne $of{'META.json'} } sort keys %of;
+	}
+	push @violations, map { "$_->[0]:$_->[1]: $_->[2]" }
+	  matching_lines(qr{^(?:META\.json|hashgraph\.control|debian/(?:control(?:\.in)?|changelog))$}, qr{\bexample\.(?:org|com|net)\b|\@localhost\b});
 	return (undef, @violations);
 }
 

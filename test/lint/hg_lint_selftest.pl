@@ -33,7 +33,7 @@ sub meta
 	my %changed = @_;
 	my %lines = (
 		name        => '"hashgraph"',
-		abstract    => '"Joins"',
+		abstract    => '"joins"',
 		version     => '"0.1.0"',
 		maintainer  => '["somebody"]',
 		license     => '"postgresql"',
@@ -42,6 +42,13 @@ sub meta
 		'meta-spec' => '{"version": "1.0.0"}',
 		%changed);
 	return "{\n" . join(",\n", map { qq("$_": $lines{$_}) } grep { defined $lines{$_} } sort keys %lines) . "\n}\n";
+}
+
+sub control
+{
+	my ($major, $maintainer) = @_;
+	$maintainer //= 'somebody <x@it.invalid>';
+	return "Source: hashgraph\nMaintainer: $maintainer\n\nPackage: postgresql-$major-hashgraph\nDescription: joins\n";
 }
 
 my %clean = (
@@ -63,13 +70,13 @@ my %clean = (
 	'sql/hashgraph--0.1.0.sql' => "SELECT hashgraph_check_library('0.1.0');\nCREATE FUNCTION hashgraph_version()\n",
 	'sql/topic.sql'            => "select 1;\n",
 	'expected/topic.out'       => "select 1;\n",
-	'hashgraph.control'        => "default_version = '0.1.0'\n",
+	'hashgraph.control'        => "comment = 'joins'\ndefault_version = '0.1.0'\n",
 	'META.json'                => meta(),
 	'CHANGELOG.md'             => "## 0.1.0\n",
 	'README.md'                => "# It\n\n[changes](CHANGELOG.md#010) [here](#it) [settings](docs/reference/settings.md)\n",
-	'debian/changelog'         => "hashgraph (0.1.0~dev-1) UNRELEASED; urgency=medium\n",
-	'debian/control.in'        => "Package: postgresql-PGVERSION-hashgraph\n",
-	'debian/control'           => "Package: postgresql-18-hashgraph\n",
+	'debian/changelog'         => "hashgraph (0.1.0~dev-1) UNRELEASED; urgency=medium\n -- somebody <x\@it.invalid>  now\n",
+	'debian/control.in'        => control('PGVERSION'),
+	'debian/control'           => control('18'),
 	'docs/reference/settings.md' => "| `hashgraph.enabled` | on | |\n",
 	'docs/reference/functions.md' => "hashgraph_version\n",
 	'docs/operations.md'       => "`device N is gone`\n",
@@ -167,10 +174,18 @@ my @cases = (
 	[ 'a release of no status', 'META.json', \meta(release_status => '"good"'), 'META.json is', 'META.json: release_status: "good"' ],
 	[ 'a script that is not there', 'META.json', \meta(provides => '{"hashgraph": {"file": "sql/it.sql", "version": "0.1.0"}}'),
 		'META.json is', 'META.json: provides/hashgraph/file: there is no sql/it.sql' ],
-	[ 'packages of another version', 'debian/changelog', \"hashgraph (0.2.0-1) unstable; urgency=medium\n",
+	[ 'packages of another version', 'debian/changelog',
+		\"hashgraph (0.2.0-1) unstable; urgency=medium\n -- somebody <x\@it.invalid>  now\n",
 		'the version', 'debian/changelog: version 0.2.0-1' ],
 	[ 'packages that their template does not know', 'debian/control', 'Package: hashgraph-more',
 		'debian/control follows', 'debian/control: ' ],
+	[ 'another description', 'META.json', \meta(abstract => '"Joins"'), 'the name, description',
+		'debian/control: description "joins", in META.json "Joins"' ],
+	[ 'another maintainer', 'META.json', \meta(maintainer => '["nobody"]'), 'the name, description',
+		'debian/changelog: maintainer "somebody", in META.json "nobody"' ],
+	[ 'an address of nobody', 'debian/changelog',
+		\"hashgraph (0.1.0-1) unstable; urgency=medium\n -- somebody <x\@example.org>  now\n", 'the name, description',
+		'debian/changelog:2' ],
 	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
 	[ 'a link to a heading that is not there', 'README.md', '[more](CHANGELOG.md#020)', 'links between', 'CHANGELOG.md#020' ],
 	[ 'a link to no heading of the page', 'README.md', '[more](#more)', 'links between', '#more' ],
