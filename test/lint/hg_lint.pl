@@ -88,7 +88,7 @@ my @rules = (
 	[ 'no name of src/ and cuda/ has a retired word' => \&check_retired_words ],
 	[ 'the settings in docs/reference/settings.md are those of hg_guc.c' => \&check_settings ],
 	[ 'every SQL object is in docs/reference/' => \&check_sql_objects ],
-	[ 'every reason that users are told is in docs/operations.md' => \&check_reasons ],
+	[ 'every reason that users are told is in docs/reference/reasons.md' => \&check_reasons ],
 	[ 'README.md is read in five minutes' => \&check_readme ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
@@ -567,7 +567,7 @@ sub check_sql_objects
 # Why there is no device for a join, or it has failed it; why a table is not served; why it can't be resident.
 sub check_reasons
 {
-	my $page = join "\n", @{ $lines{'docs/operations.md'} // [] };
+	my $page = join "\n", @{ $lines{'docs/reference/reasons.md'} // [] };
 	my $statuses = 'UNAVAILABLE|CONNECTION_LOST|DEVICE_OUT_OF_MEMORY|DEVICE_FAILED|EVICTED';
 	my $string = qr/"(?:[^"\\]|\\.)*"/;
 	# an argument that is no string may be a call with strings of its own

@@ -79,7 +79,7 @@ my %clean = (
 	'debian/control'           => control('18'),
 	'docs/reference/settings.md' => "| `hashgraph.enabled` | on | |\n",
 	'docs/reference/functions.md' => "hashgraph_version\n",
-	'docs/operations.md'       => "`device N is gone`\n",
+	'docs/reference/reasons.md' => "`device N is gone`\n",
 	'src/backend/hg_memory.h'  => source('hg_memory.h', 'hg_error_set(error, HG_DEVICE_FAILED, NULL, "device %d is gone", 1);'),);
 
 # name, file, what is added to it (or its new contents as a reference; or object files to be
