@@ -6,7 +6,8 @@
 #                        the TAP tests where Perl has IPC::Run
 #   make unit            tests of the engine alone, no server (SANITIZE=1: with ASan and UBSan);
 #                        the CUDA engine's tests are built and run too where CUDA is found
-#   make lint            rules of the source tree
+#   make lint            rules of the source tree and of the documents
+#   make docs            a static site of README.md and docs/, in docs/site/build; its links are checked
 #   make dist            hashgraph-VERSION.zip of what is committed, as PGXN takes it (DIST_DIR=...: where to)
 #   make bench           measure joins on a running server (test/bench/run); BENCH_OPTIONS=... are its
 #                        options
@@ -23,7 +24,7 @@ PG_CONFIG ?= pg_config
 
 MODULE_big = hashgraph
 EXTENSION = hashgraph
-PGFILEDESC = "hashgraph - joins with hash tables laid out as sparse graphs"
+PGFILEDESC = "hashgraph - faster large joins for PostgreSQL, on the CPU or an NVIDIA GPU"
 DATA = $(wildcard sql/hashgraph--*.sql)
 
 # src/ is the library; cuda/ is the program hashgraph_device and never linked here.
@@ -121,7 +122,7 @@ uninstall-device:
 # connect as a superuser, whom PostgreSQL allows this.
 installcheck: export PGOPTIONS := -c session_preload_libraries=hashgraph $(PGOPTIONS)
 
-.PHONY: unit lint dist bench
+.PHONY: unit lint docs dist bench
 
 unit:
 	$(MAKE) -C test/unit check
@@ -130,6 +131,11 @@ lint: all
 	perl test/lint/hg_lint_selftest.pl
 	perl test/lint/hg_lint.pl
 	perl test/lint/hg_build_check.pl
+	perl test/lint/hg_prose_selftest.pl
+	perl test/lint/hg_prose.pl
+
+docs:
+	docs/site/make_site
 
 DIST_DIR ?= .
 
@@ -145,4 +151,4 @@ clean: clean-tests
 
 .PHONY: clean-tests
 clean-tests:
-	rm -rf test/unit/build test/bench/build
+	rm -rf test/unit/build test/bench/build docs/site/build

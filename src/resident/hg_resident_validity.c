@@ -65,7 +65,7 @@
  * then changes reach the cached file, by the rules above.
  *
  * Exceptions are contrib/pg_surgery, which changes rows without an id, and anything that writes
- * files behind the server's back: docs/resident.md names them.
+ * files behind the server's back: docs/explanation/cached-columns.md names them.
  *
  * RULE W: THE CHAIN OF SNAPSHOTS
  *

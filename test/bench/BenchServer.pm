@@ -23,8 +23,8 @@ our @EXPORT_OK = qw(contestant_names directory literal median psql read_file wri
 my %contestant_names = (
 	postgresql => 'PostgreSQL', duckdb => 'DuckDB',
 	cpu => 'HashGraph, CPU', cuda => 'HashGraph, GPU',
-	auto => 'HashGraph, auto', auto_resident => 'HashGraph, auto, resident',
-	cpu_resident => 'HashGraph, CPU, resident', cuda_resident => 'HashGraph, GPU, resident');
+	auto => 'HashGraph, auto', auto_resident => 'HashGraph, auto, cached',
+	cpu_resident => 'HashGraph, CPU, cached', cuda_resident => 'HashGraph, GPU, cached');
 my $json = JSON::PP->new->canonical->pretty->allow_nonref;
 my $database = 'hashgraph_bench';
 

@@ -86,14 +86,15 @@ my @rules = (
 	[ 'comments are in one piece' => \&check_comments ],
 	[ 'comments of headers are statements' => \&check_contracts ],
 	[ 'no name of src/ and cuda/ has a retired word' => \&check_retired_words ],
-	[ 'the settings in docs/settings.md are those of hg_guc.c' => \&check_settings ],
-	[ 'every SQL object is in docs/functions.md' => \&check_sql_objects ],
-	[ 'every reason that users are told is in docs/operations.md' => \&check_reasons ],
+	[ 'the settings in docs/reference/settings.md are those of hg_guc.c' => \&check_settings ],
+	[ 'every SQL object is in docs/reference/' => \&check_sql_objects ],
+	[ 'every reason that users are told is in docs/reference/reasons.md' => \&check_reasons ],
 	[ 'README.md is read in five minutes' => \&check_readme ],
 	[ 'every regression topic has its expected output' => \&check_regress ],
 	[ 'the version is the same everywhere' => \&check_release ],
 	[ "META.json is what PGXN's specification asks for" => \&check_meta ],
 	[ 'debian/control follows its template' => \&check_packages ],
+	[ 'the name, description and maintainer are the same everywhere' => \&check_metadata ],
 	[ 'links between pages lead somewhere' => \&check_links ],
 	[ 'no object files call each other in a circle' => \&check_circles ],
 	[ 'hashgraph.so needs the C library alone' => \&check_libraries ],
@@ -480,11 +481,11 @@ sub check_contracts
 	return (undef, @found);
 }
 
-# hashgraph.<name> => default as text, of the table in docs/settings.md.
+# hashgraph.<name> => default as text, of the tables in docs/reference/settings.md.
 sub documented_settings
 {
 	my %found;
-	for my $line (matching_lines(qr{^docs/settings\.md$}, qr{^\|\s*`hashgraph\.}))
+	for my $line (matching_lines(qr{^docs/reference/settings\.md$}, qr{^\|\s*`hashgraph\.}))
 	{
 		my ($name, $rest) = $line->[2] =~ /^\|\s*`(hashgraph\.\w+)`\s*\|(.*)/ or next;
 		my ($default) = split /\s*\|/, $rest;
@@ -494,7 +495,7 @@ sub documented_settings
 	return %found;
 }
 
-# hashgraph.<name> => default as docs/settings.md would say it, of hg_guc.c.
+# hashgraph.<name> => default as docs/reference/settings.md would say it, of hg_guc.c.
 sub declared_settings
 {
 	my $code = join "\n", @{ $lines{'src/hg_guc.c'} // [] };
@@ -528,22 +529,22 @@ sub check_settings
 	{
 		if (!exists $documented{$name})
 		{
-			push @violations, "$name is declared, but not in docs/settings.md";
+			push @violations, "$name is declared, but not in docs/reference/settings.md";
 		}
 		elsif ($documented{$name} ne $declared{$name})
 		{
 			push @violations,
-			  "$name has default $declared{$name}, in docs/settings.md \"$documented{$name}\"";
+			  "$name has default $declared{$name}, in docs/reference/settings.md \"$documented{$name}\"";
 		}
 	}
-	push @violations, map { "$_ is in docs/settings.md, but not declared" }
+	push @violations, map { "$_ is in docs/reference/settings.md, but not declared" }
 	  grep { !exists $declared{$_} } sort keys %documented;
 	return (undef, @violations);
 }
 
 sub check_sql_objects
 {
-	my $page = join "\n", @{ $lines{'docs/functions.md'} // [] };
+	my $page = join "\n", map { @{ $lines{"docs/reference/$_.md"} // [] } } qw(functions views);
 	my %objects;
 	for my $line (matching_lines(qr{^sql/hashgraph--[\d.]+\.sql$},
 			qr{^\s*create\s+(?:or\s+replace\s+)?(?:function|view)\s+\w}i))
@@ -566,7 +567,7 @@ sub check_sql_objects
 # Why there is no device for a join, or it has failed it; why a table is not served; why it can't be resident.
 sub check_reasons
 {
-	my $page = join "\n", @{ $lines{'docs/operations.md'} // [] };
+	my $page = join "\n", @{ $lines{'docs/reference/reasons.md'} // [] };
 	my $statuses = 'UNAVAILABLE|CONNECTION_LOST|DEVICE_OUT_OF_MEMORY|DEVICE_FAILED|EVICTED';
 	my $string = qr/"(?:[^"\\]|\\.)*"/;
 	# an argument that is no string may be a call with strings of its own
@@ -663,6 +664,42 @@ sub check_packages
 		push @violations, "$made: not what pg_buildext makes of $made.in"
 		  unless $wanted eq join "\n", @{ $lines{$made} // [] };
 	}
+	return (undef, @violations);
+}
+
+# Addresses of documentation's domains are nobody's; one that ends in .invalid says that there is none.
+sub check_metadata
+{
+	my @violations;
+	my $first = sub {
+		my ($file, $like) = @_;
+		my ($found) = map { $_ =~ $like ? $1 : () } @{ $lines{$file} // [] };
+		push @violations, "$file: nothing like $like" unless defined $found;
+		return $found // '';
+	};
+	my %said = (
+		name => {
+			'META.json'      => $first->('META.json',      qr/^\s*"name":\s*"([^"]*)"/),
+			'debian/control' => $first->('debian/control', qr/^Source: (.*)/),
+		},
+		description => {
+			'META.json'         => $first->('META.json',         qr/^\s*"abstract":\s*"([^"]*)"/),
+			'debian/control'    => $first->('debian/control',    qr/^Description: (.*)/),
+			'hashgraph.control' => $first->('hashgraph.control', qr/^comment\s*=\s*'([^']*)'/),
+		},
+		maintainer => {
+			'META.json'        => $first->('META.json',        qr/^\s*"maintainer":\s*\[?\s*"([^"<]*?)\s*(?:<[^">]*>)?"/),
+			'debian/control'   => $first->('debian/control',   qr/^Maintainer: (.*?) </),
+			'debian/changelog' => $first->('debian/changelog', qr/^ -- (.*?) </),
+		});
+	for my $what (sort keys %said)
+	{
+		my %of = %{ $said{$what} };
+		push @violations, map { "$_: $what \"$of{$_}\", in META.json \"$of{'META.json'}\"" }
+		  grep { $of{$_} ne $of{'META.json'} } sort keys %of;
+	}
+	push @violations, map { "$_->[0]:$_->[1]: $_->[2]" }
+	  matching_lines(qr{^(?:META\.json|hashgraph\.control|debian/(?:control(?:\.in)?|changelog))$}, qr{\bexample\.(?:org|com|net)\b|\@localhost\b});
 	return (undef, @violations);
 }
 

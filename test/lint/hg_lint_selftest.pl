@@ -33,7 +33,7 @@ sub meta
 	my %changed = @_;
 	my %lines = (
 		name        => '"hashgraph"',
-		abstract    => '"Joins"',
+		abstract    => '"joins"',
 		version     => '"0.1.0"',
 		maintainer  => '["somebody"]',
 		license     => '"postgresql"',
@@ -42,6 +42,13 @@ sub meta
 		'meta-spec' => '{"version": "1.0.0"}',
 		%changed);
 	return "{\n" . join(",\n", map { qq("$_": $lines{$_}) } grep { defined $lines{$_} } sort keys %lines) . "\n}\n";
+}
+
+sub control
+{
+	my ($major, $maintainer) = @_;
+	$maintainer //= 'somebody <x@it.invalid>';
+	return "Source: hashgraph\nMaintainer: $maintainer\n\nPackage: postgresql-$major-hashgraph\nDescription: joins\n";
 }
 
 my %clean = (
@@ -63,16 +70,16 @@ my %clean = (
 	'sql/hashgraph--0.1.0.sql' => "SELECT hashgraph_check_library('0.1.0');\nCREATE FUNCTION hashgraph_version()\n",
 	'sql/topic.sql'            => "select 1;\n",
 	'expected/topic.out'       => "select 1;\n",
-	'hashgraph.control'        => "default_version = '0.1.0'\n",
+	'hashgraph.control'        => "comment = 'joins'\ndefault_version = '0.1.0'\n",
 	'META.json'                => meta(),
 	'CHANGELOG.md'             => "## 0.1.0\n",
-	'README.md'                => "# It\n\n[changes](CHANGELOG.md#010) [here](#it) [settings](docs/settings.md)\n",
-	'debian/changelog'         => "hashgraph (0.1.0~dev-1) UNRELEASED; urgency=medium\n",
-	'debian/control.in'        => "Package: postgresql-PGVERSION-hashgraph\n",
-	'debian/control'           => "Package: postgresql-18-hashgraph\n",
-	'docs/settings.md'         => "| `hashgraph.enabled` | on | |\n",
-	'docs/functions.md'        => "hashgraph_version\n",
-	'docs/operations.md'       => "`device N is gone`\n",
+	'README.md'                => "# It\n\n[changes](CHANGELOG.md#010) [here](#it) [settings](docs/reference/settings.md)\n",
+	'debian/changelog'         => "hashgraph (0.1.0~dev-1) UNRELEASED; urgency=medium\n -- somebody <x\@it.invalid>  now\n",
+	'debian/control.in'        => control('PGVERSION'),
+	'debian/control'           => control('18'),
+	'docs/reference/settings.md' => "| `hashgraph.enabled` | on | |\n",
+	'docs/reference/functions.md' => "hashgraph_version\n",
+	'docs/reference/reasons.md' => "`device N is gone`\n",
 	'src/backend/hg_memory.h'  => source('hg_memory.h', 'hg_error_set(error, HG_DEVICE_FAILED, NULL, "device %d is gone", 1);'),);
 
 # name, file, what is added to it (or its new contents as a reference; or object files to be
@@ -133,9 +140,9 @@ my @cases = (
 	[ 'code switched off', 'src/executor/hg_node.h', '#' . 'if 0', 'nothing is left', 'hg_node.h:' ],
 	[ 'a setting that is not documented', 'src/hg_guc.c', 'DefineCustomIntVariable("hashgraph.bins", "B", NULL, &hg_bins, 0, 0);',
 		'the settings', 'hashgraph.bins is declared' ],
-	[ 'a setting that is documented only', 'docs/settings.md', '| `hashgraph.force` | off | |',
-		'the settings', 'hashgraph.force is in docs/settings.md' ],
-	[ 'a setting with another default', 'docs/settings.md',
+	[ 'a setting that is documented only', 'docs/reference/settings.md', '| `hashgraph.force` | off | |',
+		'the settings', 'hashgraph.force is in docs/reference/settings.md' ],
+	[ 'a setting with another default', 'docs/reference/settings.md',
 		\"| `hashgraph.enabled` | off | |\n", 'the settings', 'has default on' ],
 	[ 'a reason that nobody explains', 'src/executor/hg_node.h',
 		'hg_error_set(error, HG_UNAVAILABLE, why(detail, 7), "the device is " "away", 1);',
@@ -167,10 +174,18 @@ my @cases = (
 	[ 'a release of no status', 'META.json', \meta(release_status => '"good"'), 'META.json is', 'META.json: release_status: "good"' ],
 	[ 'a script that is not there', 'META.json', \meta(provides => '{"hashgraph": {"file": "sql/it.sql", "version": "0.1.0"}}'),
 		'META.json is', 'META.json: provides/hashgraph/file: there is no sql/it.sql' ],
-	[ 'packages of another version', 'debian/changelog', \"hashgraph (0.2.0-1) unstable; urgency=medium\n",
+	[ 'packages of another version', 'debian/changelog',
+		\"hashgraph (0.2.0-1) unstable; urgency=medium\n -- somebody <x\@it.invalid>  now\n",
 		'the version', 'debian/changelog: version 0.2.0-1' ],
 	[ 'packages that their template does not know', 'debian/control', 'Package: hashgraph-more',
 		'debian/control follows', 'debian/control: ' ],
+	[ 'another description', 'META.json', \meta(abstract => '"Joins"'), 'the name, description',
+		'debian/control: description "joins", in META.json "Joins"' ],
+	[ 'another maintainer', 'META.json', \meta(maintainer => '["nobody"]'), 'the name, description',
+		'debian/changelog: maintainer "somebody", in META.json "nobody"' ],
+	[ 'an address of nobody', 'debian/changelog',
+		\"hashgraph (0.1.0-1) unstable; urgency=medium\n -- somebody <x\@example.org>  now\n", 'the name, description',
+		'debian/changelog:2' ],
 	[ 'a link to nowhere', 'README.md', '[more](docs/more.md)', 'links between', 'docs/more.md' ],
 	[ 'a link to a heading that is not there', 'README.md', '[more](CHANGELOG.md#020)', 'links between', 'CHANGELOG.md#020' ],
 	[ 'a link to no heading of the page', 'README.md', '[more](#more)', 'links between', '#more' ],

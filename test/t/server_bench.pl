@@ -176,6 +176,8 @@ my (undef, $unknown) = run_command([ "$bench/run", qw(--query cuont) ]);
 like($unknown, qr/there is no query named cuont/, 'a query that there is not is an error');
 picture_ok(slurp_file("$out/$_.svg"), $_) foreach 'rows-over-size', 'rows-over-multiplicity';
 plot_fails(qr/\S+ has no phases$/m, 'a run without --phases', 'phases', "$out/run.json");
+bench_ok('plot times', "$bench/plot", 'times', "$out/some.json", "$out/times.svg");
+picture_ok(slurp_file("$out/times.svg"), 'the plot of times');
 is($node->safe_psql('postgres', q{select count(*) from pg_database where datname = 'hashgraph_bench'}),
 	'0', 'the database is gone');
 
@@ -192,6 +194,7 @@ cmp_ok($grid->{summary}{points}, '>=', 8, '... and there are some');
 picture_ok(slurp_file("$out/grid.svg"), 'its plot');
 plot_fails(qr/\S+ is not of a benchmark that tells phases$/m, 'what has no phases', 'phases', "$out/grid.json");
 plot_fails(qr/\S+ is not of hg_tables$/m, 'what has no tables', 'tables', "$out/grid.json");
+plot_fails(qr/\S+ has no times of queries$/m, 'what has no times', 'times', "$out/grid.json");
 
 $printed = bench_ok('regret', "$bench/regret", qw(--scale 0.01 --runs 1 --query Q3,Q6 --under stock,alone --bound 100000 --residents),
 	'--json', "$out/regret.json");

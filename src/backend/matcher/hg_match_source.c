@@ -54,7 +54,8 @@ hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec)
 	spec->direct = task->spec.direct && !on_device && hg_table == HG_TABLE_AUTO;
 	/*
 	 * Under auto no table: none was faster than the graph that a join builds, from 100,000 to 3
-	 * million unique inner rows, whether or not these fit a near cache (docs/tables.md).
+	 * million unique inner rows, whether or not these fit a near cache
+	 * (docs/benchmarks/hash-tables.md).
 	 */
 	spec->table = on_device || hg_table == HG_TABLE_AUTO ? HG_TABLE_CSR : (HgTableKind) hg_table;
 	spec->first_only = task->spec.mode == HG_MATCH_FIRST;
