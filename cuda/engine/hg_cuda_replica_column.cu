@@ -10,7 +10,6 @@
 #include <cstring>
 
 #include "../../src/engine/hg_replica.h"
-#include "../../src/engine/hg_replica_side.h"
 #include "../kernels/hg_cuda_compute.h"
 #include "../kernels/hg_cuda_edges.h"
 #include "../kernels/hg_cuda_found.h"

@@ -15,7 +15,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "batch/hg_bytes.h"
+#include "batch/hg_value_order.h"
 
 /* Positions compared at once: compilers have vectors of 16 bytes on every processor. */
 #define HG_VECTOR_BYTES 16

@@ -26,7 +26,6 @@
 #include "utils/typcache.h"
 
 #include "batch/hg_comparison.h"
-#include "batch/hg_text_clause.h"
 
 AttrNumber
 hg_comparison_column(Node *node, Oid *type)

@@ -17,7 +17,7 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_memory.h"
-#include "batch/hg_key_bits.h"
+#include "batch/hg_key_column.h"
 
 /* Bits of the first bitmap. */
 #define HG_FIRST_BITS UINT64CONST(65536)

@@ -10,7 +10,6 @@
 #include "hg_compat.h"
 
 #include "batch/hg_resident_columns.h"
-#include "batch/hg_resident_values.h"
 
 struct HgResidentColumns
 {

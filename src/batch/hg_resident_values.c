@@ -18,7 +18,7 @@
 
 #include "batch/hg_batch.h"
 #include "batch/hg_numeric.h"
-#include "batch/hg_resident_values.h"
+#include "batch/hg_resident_columns.h"
 #include "batch/hg_values.h"
 
 /* Returns true if FIXED values by reference are aligned in an array. */

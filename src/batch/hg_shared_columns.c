@@ -11,7 +11,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/hg_shared_columns.h"
+#include "batch/hg_column_store.h"
 
 void
 hg_shared_columns_init(HgSharedColumns *shared)

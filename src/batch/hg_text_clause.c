@@ -25,7 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "batch/hg_text_clause.h"
+#include "batch/hg_comparison.h"
 
 /*
  * Returns true if texts are known to be ordered by their bytes under a collation.  PostgreSQL's

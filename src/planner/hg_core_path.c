@@ -15,7 +15,6 @@
 #include "planner/hg_core_path.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
 
 /*

@@ -17,7 +17,7 @@
 #include "planner/hg_core_path.h"
 #include "planner/hg_join_eligible.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_join_reason.h"
+#include "planner/hg_plan_reasons.h"
 
 /* Appends the clauses moved into the inner side of a nested loop: parameters, and joins' own. */
 static List *

@@ -53,7 +53,6 @@
 
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
 
 /* A lookup takes less than core's price for this many pages at most. */

@@ -28,8 +28,6 @@
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_join_reason.h"
-#include "planner/hg_plan_cached.h"
 #include "planner/hg_plan_notes.h"
 #include "planner/hg_plan_reasons.h"
 

@@ -11,7 +11,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "resident/hg_resident_graph_partitions.h"
+#include "resident/hg_resident_device_copy.h"
 
 uint32
 hg_graph_partition_at(const HgGraphPartitions *partitions, int device_no)

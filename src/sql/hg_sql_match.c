@@ -16,7 +16,7 @@
 #include "utils/lsyscache.h"
 #include "utils/memutils.h"
 
-#include "sql/hg_sql_match.h"
+#include "sql/hg_sql_relation.h"
 
 /* Bytes of the operator's garbage after which it is freed. */
 #define GARBAGE_BYTES ((Size) 256 * 1024)

@@ -9,7 +9,7 @@
  */
 #include "hg_compat.h"
 
-#include "backend/matcher/hg_match_job.h"
+#include "backend/matcher/hg_match_source.h"
 #include "engine/cpu/hg_cpu.h"
 #include "engine/hg_lookup.h"
 #include "tables/hg_table_cpu.h"

@@ -17,7 +17,7 @@
 #include "storage/condition_variable.h"
 #include "storage/lwlock.h"
 
-#include "backend/matcher/hg_participants.h"
+#include "backend/matcher/hg_matcher_spec.h"
 #include "engine/cpu/hg_cpu.h"
 
 static uint32 hg_participants_wait_event;

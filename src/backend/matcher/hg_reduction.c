@@ -12,7 +12,7 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "backend/matcher/hg_reduction.h"
+#include "backend/matcher/hg_gather.h"
 
 /* Groups counted between two checks for interrupts. */
 #define HG_GROUPS_AT_ONCE 65536

@@ -42,7 +42,7 @@
 #include "access/parallel.h"
 
 #include "batch/hg_graph_key.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"

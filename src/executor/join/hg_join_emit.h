@@ -10,7 +10,7 @@
 #ifndef HG_JOIN_EMIT_H
 #define HG_JOIN_EMIT_H
 
-#include "batch/hg_input_stream.h"
+#include "batch/hg_input.h"
 #include "executor/join/hg_join_progress.h"
 
 /* A kind of rows that the node returns. */
@@ -102,9 +102,9 @@ extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPha
 extern bool hg_join_counts_unmatched(const HgJoinState *state);
 
 /*
- * Returns true if the inner keys can be kept as bits (batch/hg_key_bits.h) when the inner side has
- * filled its memory.  Neither inner rows nor outer rows without a match must be needed, and outer
- * rows must be able to come as a stream.
+ * Returns true if the inner keys can be kept as bits (batch/hg_key_column.h) when the inner side
+ * has filled its memory.  Neither inner rows nor outer rows without a match must be needed, and
+ * outer rows must be able to come as a stream.
  */
 extern bool hg_join_may_take_bits(const HgJoinState *state);
 

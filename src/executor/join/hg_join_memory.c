@@ -11,7 +11,7 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_state.h"
 
 /*

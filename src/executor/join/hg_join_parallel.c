@@ -13,7 +13,7 @@
  *				hashed, and reading goes on.
  *	(barrier)
  *	reading		Each process reads its parts of both children into column stores of its own in
- *				the query's DSA (hg_shared_columns.h).  If all of them together exceed their
+ *				the query's DSA (hg_column_store.h).  If all of them together exceed their
  *				work memory, the join goes to disk.  If a runtime filter may pay, the processes
  *				make one of all inner keys in between, which takes three more barriers.  A
  *				SINGLE-READER child belongs to one process; see below.

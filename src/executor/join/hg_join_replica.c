@@ -15,7 +15,7 @@
 
 #include "utils/memutils.h"
 
-#include "batch/hg_covered_rows.h"
+#include "batch/hg_covered.h"
 #include "batch/hg_predicate.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"

@@ -32,7 +32,7 @@
 #include "utils/memutils.h"
 
 #include "backend/matcher/hg_match_replica.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"

@@ -29,7 +29,7 @@
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_rules.h"
 #include "executor/join/hg_join_shared.h"
-#include "executor/join/hg_join_star.h"
+#include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_upload.h"
 
 struct HgJoinState
