@@ -21,7 +21,7 @@
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_key.h"
 
-/* hg_resident_values.c: values of a segment's column as Datums */
+/* hg_resident_columns.c: values of a segment's column as Datums */
 
 /*
  * Returns the bytes that HG_BATCH_ROWS values of a column may need beside its arrays, in any

@@ -17,7 +17,7 @@
 
 #include "backend/hg_last_plan.h"
 
-/* hg_join_reason.c: why a join of core's is not one of ours */
+/* hg_plan_reasons.c: why a join of core's is not one of ours */
 
 /*
  * Returns the first reason, in the order of hg_join_path.c, why a chosen join of core's is not one

@@ -4,7 +4,7 @@
  *	  Where the matches of a join come from: the interface of all match sources, and those
  *	  with a job.
  *
- *	cpu			hg_match_job.c: a job of this process on the CPU
+ *	cpu			hg_match_source.c: a job of this process on the CPU
  *	device		hg_match_device.c: a job of this process on a device
  *	sent		hg_match_device.c: a device job whose keys were uploaded while they were read
  *				(hg_upload.h)

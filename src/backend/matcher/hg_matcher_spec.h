@@ -30,7 +30,7 @@
 #include "engine/wire/hg_wire_client.h"
 
 /*
- * hg_participants.c: implements the engine's participants of a shared job with a barrier and a
+ * hg_matcher_spec.c: implements the engine's participants of a shared job with a barrier and a
  * DSA area
  */
 
