@@ -15,7 +15,7 @@
  * which pieces are made of huge pages.  A random fetch from these may miss the cache, but it does
  * not miss the TLB.  A clear keeps the pieces, so that fresh memory is faulted in once.
  *
- * The processes of a parallel query can share a store (hg_column_store.h).  Its pieces are then
+ * The processes of a parallel query can share a store (HgSharedColumns).  Its pieces are then
  * in the query's DSA, and chunks have the dsa_pointer of a variable-length value.
  *
  * Copyright (c) 2026, the hashgraph authors

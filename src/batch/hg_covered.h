@@ -183,7 +183,7 @@ extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at,
  */
 
 /*
- * A growing array of integers: row numbers (hg_covered.h) or values of a column.  It is in the
+ * A growing array of integers: row numbers or values of a column.  It is in the
  * memory context that was current at initialization.
  */
 typedef struct HgIntegers
@@ -222,7 +222,7 @@ extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgInt
 /*
  * Applies the pending predicates to the covered rows whose numbers are in rows.  Returns the rows
  * that pass as a copy of covered, in CurrentMemoryContext.  In covered itself the predicates stay
- * pending (hg_covered.h).
+ * pending.
  */
 extern HgCovered *hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows);
 

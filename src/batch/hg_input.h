@@ -5,7 +5,7 @@
  *
  * An input reads rows from its child plan (hg_child_rows.h), or from a partition of a spill set
  * (hg_spill.h).  They go into memory (hg_held_rows.h), to a spill set, or to a stream
- * (hg_input.h).
+ * (HgInputStream).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -75,10 +75,9 @@ extern bool hg_intervals_meet(const HgIntervals *set, int128 low, int128 high);
 /*
  * Expressions over columns of a table whose results a predicate compares.
  *
- * One expression's numbers are in a set or not; two expressions are compared with each other
- * (hg_predicate.h).  hg_arithmetic.c computes either exactly what PostgreSQL computes, or nothing
- * for the whole batch.  So a comparison raises no error, and a row that would raise one is
- * rechecked.
+ * One expression's numbers are in a set or not; two expressions are compared with each other.
+ * hg_arithmetic.c computes either exactly what PostgreSQL computes, or nothing for the whole batch.
+ * So a comparison raises no error, and a row that would raise one is rechecked.
  */
 
 /* The most terms of all expressions that a scan's conditions compare. */

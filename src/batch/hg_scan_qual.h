@@ -148,8 +148,7 @@ extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
 /*
  * Returns true if the qual waits for the result of a plan, which is run for the first row that
  * needs it.  A plan that is run for each row is always waited for.  While the qual waits, it is
- * evaluated row by row, after the predicates that stand ahead of what it waits for
- * (hg_scan_qual.h).
+ * evaluated row by row, after the predicates that stand ahead of what it waits for.
  */
 extern bool hg_scan_select_waits(const HgScanSelect *select);
 

@@ -330,7 +330,7 @@ extern "C"
 	 * Sides of jobs that are graph replicas: strides of ordinals, masks, and checks.
 	 *
 	 * These functions look at all that a job says of a side: its columns, lookups and filters
-	 * (hg_replica.h, hg_row_filter.h).
+	 * (hg_row_filter.h).
 	 */
 
 	/* Returns the stride of the ordinals of a side's own rows; 0 if the job uses no ordinals. */

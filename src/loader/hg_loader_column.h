@@ -123,9 +123,7 @@ extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
 									 HgSegmentColumnData *data);
 
 /*
- * Makes the arrays of a segment version from copies of the table's pages.
- *
- * hg_loader_column.h makes the arrays of each column.
+ * hg_loader_encode.c: makes the arrays of a segment version from copies of the table's pages
  */
 
 /* Returns HG_REASON_NONE if a column may be cached, or else why it may not. */

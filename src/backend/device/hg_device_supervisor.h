@@ -4,7 +4,7 @@
  *	  The background worker that runs the server's device processes, and its supervisor of
  *	  each of them.
  *
- * The worker (hg_device_supervisor.h) has one for each device and calls them in turn.
+ * The worker (hg_device_worker.c) has one for each device and calls them in turn.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -192,7 +192,7 @@ extern uint64 hg_match_list_bytes(const HgMatchList *list);
 /*
  * What all match sources with an engine job have in common.
  *
- * The calls of hg_match_source.h that are the same for every engine, and parts of the others.
+ * The calls of HgMatchSourceOps that are the same for every engine, and parts of the others.
  */
 
 typedef struct HgMatchJob
@@ -240,7 +240,7 @@ extern void hg_match_job_close(HgMatchSource *source);
 extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
 
 /*
- * Match source: a job of this process on a device (hg_match_source.h).
+ * Match source: a job of this process on a device.
  *
  * Under backend auto the CPU takes over after any failure, even in the middle of the stream. Under
  * cuda only another job on a device does.
@@ -267,7 +267,7 @@ extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps
 									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
 
 /*
- * The calls of HgMatchSourceOps (hg_match_source.h) that sources on a device share.
+ * The calls of HgMatchSourceOps that sources on a device share.
  *
  * hg_match_device_report fills *stats from the job, and leaves it unchanged without a job. It also
  * sets or clears the task's report.left, the reason why a join in passes was not sharded.
@@ -289,7 +289,7 @@ extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *wh
 	.close = hg_match_job_close
 
 /*
- * Match source: a device job whose keys were uploaded while they were read (hg_match_source.h).
+ * Match source: a device job whose keys were uploaded while they were read.
  *
  * Only open differs from other device jobs: it takes the job over from the task's upload. That job
  * must have the columns that are needed now. If the takeover fails, all keys are still here, and
