@@ -124,6 +124,12 @@ extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
 extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price,
 						   double lookups);
 
+/*
+ * Returns true if rows of one of a query's relations can be looked up in an index.  Its relations
+ * have their paths.
+ */
+extern bool hg_query_has_lookups(const PlannerInfo *root);
+
 /* Returns the least that a lookup in an index takes, in the units of core's scans. */
 extern Cost hg_lookup_least_cost(void);
 
