@@ -171,6 +171,15 @@ hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int
 								   replica->columns[0].shape.stride);
 }
 
+HgDeviceSet
+hg_replica_find_column(const HgPinnedGraph *graph, const HgPartitioning *partitions,
+					   AttrNumber number, HgReplicaColumnUse *use, const HgGraphCodes **codes)
+{
+	if (partitions != NULL)
+		return hg_resident_graph_partitioned_column(graph, number, use, codes);
+	return hg_resident_graph_replica_column(graph, number, use, codes);
+}
+
 /*
  * Finds the replicas of the columns that a reduction needs of a side, and requests missing ones.
  * Returns the devices that have all of them.
@@ -199,12 +208,8 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 				all = 0;
 			continue;
 		}
-		if (replica->partitions != NULL)
-			all &= hg_resident_graph_partitioned_column(covered->graph, numbers[column],
-														&replica->columns[column], &of);
-		else
-			all &= hg_resident_graph_replica_column(covered->graph, numbers[column],
-													&replica->columns[column], &of);
+		all &= hg_replica_find_column(covered->graph, replica->partitions, numbers[column],
+									  &replica->columns[column], &of);
 		if (replica->columns[column].shape.width != set->widths[column] ||
 			(of != NULL) != hg_join_reduction_is_coded(state->reduction, side, column))
 			all = 0;

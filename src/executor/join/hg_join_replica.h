@@ -56,6 +56,15 @@ extern bool hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const H
 							   const HgPinnedGraph *graph, HgDeviceSet *device_set);
 
 /*
+ * Returns the devices that have a replica of a column of a graph's rows, and requests such a
+ * replica: of their partitions, or with partitions NULL of all rows.  Sets *use and *codes as
+ * hg_resident_graph_replica_column() does.
+ */
+extern HgDeviceSet hg_replica_find_column(const HgPinnedGraph *graph,
+										  const HgPartitioning *partitions, AttrNumber number,
+										  HgReplicaColumnUse *use, const HgGraphCodes **codes);
+
+/*
  * Records what a device has of a column.  `of` describes the codes, or scaled integers, that the
  * device has for the column; NULL if it has the values themselves.
  */
