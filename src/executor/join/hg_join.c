@@ -431,8 +431,8 @@ hg_join_rescan(CustomScanState *node)
 	/* with parameters, core starts with a rescan */
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
 
-	hg_join_forget_star(state);
-	hg_join_lookup_rescan(state, changed);
+	hg_join_forget_star(state->star);
+	hg_join_lookup_rescan(&state->lookup, changed);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{

@@ -165,7 +165,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	if (hg_join_reduces_matches(state->reduction) && shape->has_replica[HG_OUTER] &&
 		shape->has_replica[HG_INNER])
 		shape->answered = hg_join_has_replica_columns(state);
-	shape->inner_room = hg_join_inner_room(state) * processes;
+	shape->inner_room = hg_join_inner_room(&state->memory, state->inputs[HG_INNER]) * processes;
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->parallel_hash > 0);
 }
 
@@ -274,26 +274,26 @@ hg_join_covered_meet_partitions(HgJoinState *state)
 }
 
 bool
-hg_join_covered_meet_covered(HgJoinState *state)
+hg_join_covered_meet_covered(HgJoinCover *cover)
 {
-	if (state->cover.with != HG_COVERED_WITH_PARTITIONS)
+	if (cover->with != HG_COVERED_WITH_PARTITIONS)
 		return false;
-	state->cover.with = HG_COVERED_WITH_COVERED;
+	cover->with = HG_COVERED_WITH_COVERED;
 	return true;
 }
 
 void
-hg_join_covered_meet_all(HgJoinState *state)
+hg_join_covered_meet_all(HgJoinCover *cover)
 {
-	state->cover.with = HG_COVERED_WITH_ALL;
+	cover->with = HG_COVERED_WITH_ALL;
 }
 
 uint64
-hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
+hg_join_lasting_ordinals(const HgJoinCover *cover, const HgInput *input)
 {
-	const HgCovered *covered = state->inputs[side]->child.covered;
+	const HgCovered *covered = input->child.covered;
 
-	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL
+	return cover->with != HG_COVERED_WITH_ALL && covered != NULL
 			   ? hg_covered_count_ordinals(covered, 0)
 			   : 0;
 }
@@ -328,7 +328,7 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 								  state->css.ss.ps.state->es_query_dsa);
 		child->cover.decided = true;
 	}
-	shared->covers = hg_join_has_covered(state);
+	shared->covers = hg_join_has_covered(state->inputs);
 	shared->at_once = hg_join_asks_device(state);
 	shared->stays_covered =
 		hg_join_spills_apart(state->rules.join_type, true) && hg_join_stays_covered(state);
@@ -403,10 +403,9 @@ hg_join_read_covered(HgJoinState *state)
 }
 
 bool
-hg_join_has_covered(const HgJoinState *state)
+hg_join_has_covered(HgInput *const inputs[2])
 {
-	return state->inputs[HG_OUTER]->child.covered != NULL ||
-		   state->inputs[HG_INNER]->child.covered != NULL;
+	return inputs[HG_OUTER]->child.covered != NULL || inputs[HG_INNER]->child.covered != NULL;
 }
 
 bool
@@ -419,10 +418,8 @@ hg_join_expects_covered(const HgJoinState *state)
 }
 
 void
-hg_join_uncover(HgJoinState *state, HgSide side)
+hg_join_uncover(HgInput *input)
 {
-	HgInput *input = state->inputs[side];
-
 	if (input->child.covered == NULL)
 		return;
 	hg_held_release(&input->held);
@@ -474,7 +471,7 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 
 	/* see hg_join_keeps_pending(); the join may be part of a multi-way join */
 	if (state->rules.join_type != JOIN_INNER)
-		hg_join_apply_pending(state);
+		hg_join_apply_pending(state->inputs);
 	else
 		hg_join_set_pending(state, spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

@@ -16,6 +16,7 @@
 #include "nodes/nodes.h"
 
 #include "backend/matcher/hg_matcher_spec.h"
+#include "batch/hg_input.h"
 #include "batch/hg_key.h"
 #include "engine/hg_engine.h"
 
@@ -169,29 +170,29 @@ extern void hg_join_covered_meet_partitions(HgJoinState *state);
  * Starts joining covered rows with covered rows, when all partitions are joined.  Returns false if
  * there is nothing to join: no rows are covered, or that was done already.
  */
-extern bool hg_join_covered_meet_covered(HgJoinState *state);
+extern bool hg_join_covered_meet_covered(HgJoinCover *cover);
 
 /* Joins covered rows with all rows again, because nothing is on disk any more. */
-extern void hg_join_covered_meet_all(HgJoinState *state);
+extern void hg_join_covered_meet_all(HgJoinCover *cover);
 
 /*
- * Returns the number of ordinals of a side's covered rows (hg_covered.h) if delta rows are on disk,
- * otherwise 0.  The bits at these ordinals, which say what rows have matched, must be kept from one
- * partition to the next.
+ * Returns the number of ordinals of an input's covered rows (hg_covered.h) if delta rows are on
+ * disk, otherwise 0.  The bits at these ordinals, which say what rows have matched, must be kept
+ * from one partition to the next.
  */
-extern uint64 hg_join_lasting_ordinals(const HgJoinState *state, HgSide side);
+extern uint64 hg_join_lasting_ordinals(const HgJoinCover *cover, const HgInput *input);
 
 /* Sets covered[] for the sides whose rows are covered, or would be if execution started now. */
 extern void hg_join_expect_covered(const HgJoinState *state, bool covered[2]);
 
 /* Returns true if rows of either side are covered. */
-extern bool hg_join_has_covered(const HgJoinState *state);
+extern bool hg_join_has_covered(HgInput *const inputs[2]);
 
 /* Returns true if rows of either side are covered, or would be if execution started now. */
 extern bool hg_join_expects_covered(const HgJoinState *state);
 
-/* Uncovers a side's rows, if there are any: all of its rows are read from its start. */
-extern void hg_join_uncover(HgJoinState *state, HgSide side);
+/* Uncovers an input's rows, if there are any: all of its rows are read from its start. */
+extern void hg_join_uncover(HgInput *input);
 
 /* Returns true if a side's covered rows are joined with the rows in memory, once with each. */
 extern bool hg_join_joins_covered(const HgJoinState *state, HgSide side);

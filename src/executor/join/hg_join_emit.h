@@ -12,6 +12,7 @@
 
 #include "batch/hg_input.h"
 #include "executor/join/hg_join_progress.h"
+#include "executor/join/hg_join_rows.h"
 
 /* A kind of rows that the node returns. */
 typedef struct HgRowKind
@@ -93,7 +94,8 @@ extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
 extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
 
 /* Starts to return empty rows.  Returns the next phase; after the rows comes `then`. */
-extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then);
+extern HgJoinPhase hg_join_emit_empty(HgJoinEmission *emission, HgJoinOutput *output, uint64 rows,
+									  HgJoinPhase then);
 
 /*
  * Returns true if the rows in memory without a match can be counted without finding them.  Then
@@ -121,6 +123,6 @@ extern bool hg_join_may_stream(const HgJoinState *state);
 extern bool hg_join_begin_stream(HgJoinState *state);
 
 /* Ends the stream, if it is active. */
-extern void hg_join_end_stream(HgJoinState *state);
+extern void hg_join_end_stream(HgJoinStreaming *streaming);
 
 #endif /* HG_JOIN_EMIT_H */

@@ -167,9 +167,8 @@ hg_join_row_numbers(void *arg, HgSide side)
 
 /* Returns the number of bit positions of a side's rows in all processes (hg_covered.h). */
 static uint64
-hg_join_shared_ordinals(const HgJoinState *state, HgSide side)
+hg_join_shared_ordinals(const HgInput *input)
 {
-	const HgInput *input = state->inputs[side];
 	uint64 delta = hg_column_store_end(input->held.rows);
 
 	return input->child.covered != NULL ? hg_covered_count_ordinals(input->child.covered, delta)
@@ -211,9 +210,10 @@ hg_join_parallel_build(HgJoinState *state, bool elected, uint32 arrived)
 	/* the engine's barriers make the bits visible to the others */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
 		if (state->matched[side].tracked)
-			hg_shared_budget_add(&shared->budget,
-								 hg_shared_bits_create(&shared->matched[side], area,
-													   hg_join_shared_ordinals(state, side)));
+			hg_shared_budget_add(
+				&shared->budget,
+				hg_shared_bits_create(&shared->matched[side], area,
+									  hg_join_shared_ordinals(state->inputs[side])));
 	hg_join_create_matcher(state, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -349,7 +349,8 @@ hg_join_parallel_count(HgJoinState *state, int *phase)
 			hg_join_read_shared(state, HG_INNER);
 		elected = hg_join_arrive(shared);
 	}
-	hg_join_set_lookup(state, pg_atomic_read_u32(&shared->hashes) == 0, elected);
+	hg_join_set_lookup(&state->lookup, &state->progress.record,
+					   pg_atomic_read_u32(&shared->hashes) == 0, elected);
 	/* a late process usually finds no rows: the others have read the child to its end */
 	if (state->lookup.chosen && !outer->at_end)
 	{
@@ -468,7 +469,7 @@ hg_join_parallel_read(HgJoinState *state)
 	if (hg_join_ask_pages_parallel(state, &phase, &rows))
 	{
 		hg_join_leave(&state->participants, true);
-		return hg_join_emit_empty(state, rows, HG_JOIN_DONE);
+		return hg_join_emit_empty(&state->emission, &state->output, rows, HG_JOIN_DONE);
 	}
 	/* even after the reading phase: it may still be in time to move rows to files */
 	hg_join_find_reader(state);

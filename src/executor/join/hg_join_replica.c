@@ -30,17 +30,19 @@
 #define HG_APPLIED_PART 64
 
 void
-hg_join_apply_pending(HgJoinState *state)
+hg_join_apply_pending(HgInput *const inputs[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_child_apply_pending(&state->inputs[side]->child);
+		hg_child_apply_pending(&inputs[side]->child);
 }
 
 /* HgMatcherSpec.apply */
 static void
 hg_join_apply_all(void *arg)
 {
-	hg_join_apply_pending(arg);
+	const HgJoinState *state = arg;
+
+	hg_join_apply_pending(state->inputs);
 }
 
 /* Adds the keys of a small set to keys, as a graph has them. */
@@ -157,18 +159,17 @@ hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide si
 
 /* Lets a column of a side be computed, whose operands are known. */
 static bool
-hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int expression,
+hg_join_compute_column(HgJoinReduction *reduction, HgSide side, uint32 column, int expression,
 					   HgReplicaCovered *replica)
 {
-	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
+	HgJoinCodes *codes = hg_join_reduction_codes(reduction);
 	HgOperand operands[2][HG_MAX_COLUMNS] = {0};
 
 	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
 		operands[side][i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
 	/* all columns have the stride of the first one, which is never computed */
-	return hg_replica_add_computed(replica, codes, side, column, state->reduction, expression,
-								   operands, replica->use.shape.parts,
-								   replica->columns[0].shape.stride);
+	return hg_replica_add_computed(replica, codes, side, column, reduction, expression, operands,
+								   replica->use.shape.parts, replica->columns[0].shape.stride);
 }
 
 HgDeviceSet
@@ -204,7 +205,8 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 
 		if (expression >= 0)
 		{
-			if (all != 0 && !hg_join_compute_column(state, side, column, expression, replica))
+			if (all != 0 &&
+				!hg_join_compute_column(state->reduction, side, column, expression, replica))
 				all = 0;
 			continue;
 		}
@@ -295,9 +297,9 @@ hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at
  */
 
 static HgPinnedGraph *
-hg_join_covered_graph(const HgJoinState *state, HgSide side)
+hg_join_covered_graph(const HgInput *input)
 {
-	return state->inputs[side]->child.covered->graph;
+	return input->child.covered->graph;
 }
 
 /* Returns the devices that have all columns of both sides which a reduction needs. */
@@ -314,13 +316,13 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 
 /* Adds to the spec the devices that have both graphs, and whether they have the columns. */
 static void
-hg_join_add_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
+hg_join_add_graphs(HgReplicaCovered replica[2], HgMatcherSpec *spec, HgDeviceSet device_set,
 				   bool has_columns)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		state->cover.replica[side].has_columns = has_columns;
-		spec->replica[side] = &state->cover.replica[side];
+		replica[side].has_columns = has_columns;
+		spec->replica[side] = &replica[side];
 	}
 	spec->replica_at = device_set;
 }
@@ -332,8 +334,8 @@ hg_join_add_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_s
 static void
 hg_join_add_partitions(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
-									  hg_join_covered_graph(state, HG_INNER)};
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state->inputs[HG_OUTER]),
+									  hg_join_covered_graph(state->inputs[HG_INNER])};
 	const HgDeviceSet device_set = hg_replica_find_partitions(graphs, state->cover.replica, at);
 	HgDeviceSet columns = HG_ALL_DEVICES;
 
@@ -345,9 +347,9 @@ hg_join_add_partitions(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
 	/* row ordinals of a partition are not those of the graph */
-	hg_join_apply_pending(state);
+	hg_join_apply_pending(state->inputs);
 	spec->replica_partitioned = true;
-	hg_join_add_graphs(state, spec, device_set,
+	hg_join_add_graphs(state->cover.replica, spec, device_set,
 					   spec->reduction != NULL && (columns & device_set) == device_set);
 }
 
@@ -412,8 +414,8 @@ hg_join_has_replica_columns(const HgJoinState *state)
 static void
 hg_join_report_demand(const HgJoinState *state)
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
-									  hg_join_covered_graph(state, HG_INNER)};
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state->inputs[HG_OUTER]),
+									  hg_join_covered_graph(state->inputs[HG_INNER])};
 
 	hg_replica_report_demand(graphs, state->cover.columns_bytes);
 }
@@ -430,7 +432,7 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 		HgReplicaCovered *replica = &state->cover.replica[side];
 
 		at[side].whole =
-			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
+			hg_resident_graph_replica(hg_join_covered_graph(state->inputs[side]), &replica->use);
 		replica->first_ordinals = state->inputs[side]->child.covered->first_ordinals;
 		replica->partitions = NULL;
 		memset(&replica->filters, 0, sizeof(replica->filters));
@@ -443,14 +445,14 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 	if (device_set != 0)
 	{
 		device_set = hg_join_add_filters(state, columns != 0 ? columns : device_set);
-		hg_join_add_graphs(state, spec, device_set, columns != 0);
+		hg_join_add_graphs(state->cover.replica, spec, device_set, columns != 0);
 	}
 	else
 		hg_join_add_partitions(state, spec, at);
 	state->cover.columns_bytes = 0;
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
 		state->cover.columns_bytes += hg_join_columns_bytes(
-			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
+			state->reduction, (HgSide) side, hg_join_covered_graph(state->inputs[side]));
 	if (spec->replica_at == 0 ||
 		(spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
 		hg_join_report_demand(state);
@@ -466,7 +468,7 @@ hg_join_report_missing(const HgJoinState *state)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->child.covered != NULL)
-			hg_resident_graph_set_missing(hg_join_covered_graph(state, (HgSide) side),
+			hg_resident_graph_set_missing(hg_join_covered_graph(state->inputs[side]),
 										  state->cover.replica[side].partitions != NULL, missing_on,
 										  &missing);
 	/* loading one replica may have evicted the other */
@@ -482,7 +484,7 @@ hg_join_wake_partitions(const HgJoinState *state)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		is_partitioned |=
-			hg_resident_graph_is_partitioned(hg_join_covered_graph(state, (HgSide) side));
+			hg_resident_graph_is_partitioned(hg_join_covered_graph(state->inputs[side]));
 	if (is_partitioned && hg_backend != HG_BACKEND_CPU)
 		(void) hg_devices_request();
 }

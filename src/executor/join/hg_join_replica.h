@@ -43,7 +43,7 @@ extern void hg_join_report_missing(const HgJoinState *state);
 extern void hg_join_wake_partitions(const HgJoinState *state);
 
 /* Applies the pending predicates to both sides' covered rows. */
-extern void hg_join_apply_pending(HgJoinState *state);
+extern void hg_join_apply_pending(HgInput *const inputs[2]);
 
 /* Makes a matcher apply the pending predicates before it joins covered rows here. */
 extern void hg_join_set_pending(HgJoinState *state, HgMatcherSpec *spec);

@@ -49,7 +49,7 @@ typedef struct HgJoinStar HgJoinStar;
 extern bool hg_join_ask_star(HgJoinState *state, uint64 *rows);
 
 /* Resets all joins of the tree before a rescan, if a device has answered. */
-extern void hg_join_forget_star(HgJoinState *state);
+extern void hg_join_forget_star(HgJoinStar *star);
 
 /*
  * hg_join_star_graphs.c: a star: its tree of joins, and the graphs and columns of its tables in
@@ -235,7 +235,7 @@ struct HgJoinStar
 extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
 
 /* Returns the expression that computes a column of the reduction; -1: it is a replica. */
-extern int hg_star_expression(const HgJoinState *state, const HgReduceColumn *column);
+extern int hg_star_expression(const HgJoinReduction *reduction, const HgReduceColumn *column);
 
 /* Finds the tables whose columns are operands of computed columns, for hg_star_find_graphs(). */
 extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested);

@@ -92,4 +92,13 @@ hg_join_row_is_finished(const HgJoinState *state, uint32 outer_row)
 		   (state->matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row));
 }
 
+/* Ends the matcher, if there is one, and the rows that are returned of its matches. */
+static inline void
+hg_join_end_matches(HgJoinState *state)
+{
+	hg_join_retire_matcher(&state->matching, &state->progress.record);
+	hg_join_emission_reset(&state->emission);
+	hg_join_output_clear(&state->output);
+}
+
 #endif /* HG_JOIN_STATE_H */
