@@ -281,33 +281,6 @@ hg_join_ask_alone(HgJoinState *state, uint64 *rows)
 	return state->pages.uploaded;
 }
 
-/* Calls ask in a temporary memory context. */
-static bool
-hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state, uint64 *rows), uint64 *rows)
-{
-	MemoryContext context =
-		AllocSetContextCreate(state->memory.context, "HashGraph pages", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	const bool answered = ask(state, rows);
-
-	state->pages.declined = !answered;
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-	return answered;
-}
-
-bool
-hg_join_ask_pages(HgJoinState *state, uint64 *rows)
-{
-	state->pages.uploaded = false;
-	if (state->participants.shared != NULL || state->parallel_hash ||
-		!hg_join_is_for_pages(state) || hg_join_expects_covered(state))
-		return false;
-	/* unless hg_join_ask() succeeds */
-	state->pages.declined = true;
-	return hg_join_reads_at_once(state) && hg_join_ask(state, hg_join_ask_alone, rows);
-}
-
 /* ---------------------------------------------------------------------
  * Together
  * ---------------------------------------------------------------------
@@ -470,6 +443,39 @@ hg_join_ask_participants(HgJoinState *state, uint64 *rows)
 	return answered;
 }
 
+/* ---------------------------------------------------------------------
+ * Asking
+ * ---------------------------------------------------------------------
+ */
+
+/* Asks a device, alone or together with the other participants, in a temporary memory context. */
+static bool
+hg_join_ask(HgJoinState *state, uint64 *rows)
+{
+	MemoryContext context =
+		AllocSetContextCreate(state->memory.context, "HashGraph pages", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	const bool answered = state->participants.shared != NULL ? hg_join_ask_participants(state, rows)
+															 : hg_join_ask_alone(state, rows);
+
+	state->pages.declined = !answered;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return answered;
+}
+
+bool
+hg_join_ask_pages(HgJoinState *state, uint64 *rows)
+{
+	state->pages.uploaded = false;
+	if (state->participants.shared != NULL || state->parallel_hash ||
+		!hg_join_is_for_pages(state) || hg_join_expects_covered(state))
+		return false;
+	/* unless hg_join_ask() succeeds */
+	state->pages.declined = true;
+	return hg_join_reads_at_once(state) && hg_join_ask(state, rows);
+}
+
 bool
 hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows)
 {
@@ -478,6 +484,5 @@ hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows)
 		return false;
 	state->pages.phase = *phase;
 	*phase = Max(*phase - HG_PAGES_PHASES, 0);
-	return state->pages.phase <= HG_PAGES_KNOWN &&
-		   hg_join_ask(state, hg_join_ask_participants, rows);
+	return state->pages.phase <= HG_PAGES_KNOWN && hg_join_ask(state, rows);
 }
