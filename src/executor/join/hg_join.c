@@ -442,9 +442,10 @@ hg_join_rescan(CustomScanState *node)
 		if (changed != NULL)
 			UpdateChangedParamSet(input->child.plan, changed);
 		/* what processes shared is gone with their memory */
-		same[side] = !state->parallel_hash && input->child.plan->chgParam == NULL &&
-					 !bms_overlap(changed, state->params[side]) &&
-					 (side == HG_INNER || hg_join_may_cache_outer(state));
+		same[side] =
+			!state->parallel_hash && input->child.plan->chgParam == NULL &&
+			!bms_overlap(changed, state->params[side]) &&
+			(side == HG_INNER || hg_join_may_cache_outer(&state->rescan, state->inputs[HG_OUTER]));
 		cached[side] =
 			same[side] && !state->reading.spilled && input->at_end && input->held.bits == NULL;
 	}

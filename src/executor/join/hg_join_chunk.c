@@ -132,7 +132,7 @@ hg_join_partition(HgJoinState *state, int level)
 	MemoryContext old;
 
 	old = MemoryContextSwitchTo(state->memory.context);
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] =
 			hg_spill_create(state->inputs[side]->held.rows, level, bits, &state->memory.files);
@@ -170,7 +170,7 @@ hg_join_go_to_disk(HgJoinState *state)
 	{
 		if (!state->inputs[HG_OUTER]->at_end)
 			hg_join_cover(state, HG_OUTER);
-		hg_join_covered_meet_partitions(state);
+		hg_join_covered_meet_partitions(&state->cover, state->matched);
 	}
 	hg_join_partition(state, 0);
 }
@@ -199,7 +199,7 @@ hg_join_start_pass(HgJoinState *state)
 	if (hg_join_is_empty_without(&state->rules, HG_INNER) && hg_held_keys(&inner->held) == 0 &&
 		(inner->child.covered == NULL || inner->child.covered->rows == 0))
 	{
-		hg_join_end_upload(state);
+		hg_join_end_upload(&state->upload, state->inputs);
 		return hg_join_end_pass(state);
 	}
 	return HG_JOIN_READ_OUTER;
@@ -541,7 +541,7 @@ hg_join_read_outer(HgJoinState *state)
 		return hg_join_emit_streamed(state);
 	else if (!hg_join_next_chunk(state))
 	{
-		hg_join_end_upload(state);
+		hg_join_end_upload(&state->upload, state->inputs);
 		return hg_join_end_pass(state);
 	}
 	if (!hg_join_select_cached(state))

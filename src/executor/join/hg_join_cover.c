@@ -164,7 +164,7 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	/* a device that lacks a column would leave the matches to this process, row by row */
 	if (hg_join_reduces_matches(state->reduction) && shape->has_replica[HG_OUTER] &&
 		shape->has_replica[HG_INNER])
-		shape->answered = hg_join_has_replica_columns(state);
+		shape->answered = hg_join_has_replica_columns(state->reduction, state->inputs);
 	shape->inner_room = hg_join_inner_room(&state->memory, state->inputs[HG_INNER]) * processes;
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->parallel_hash > 0);
 }
@@ -265,12 +265,12 @@ hg_join_stays_covered(const HgJoinState *state)
 }
 
 void
-hg_join_covered_meet_partitions(HgJoinState *state)
+hg_join_covered_meet_partitions(HgJoinCover *cover, const HgJoinMatched matched[2])
 {
-	state->cover.with = HG_COVERED_WITH_PARTITIONS;
+	cover->with = HG_COVERED_WITH_PARTITIONS;
 	/* no covered row has found a match: see hg_join_lasting_ordinals() */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_row_bits_clear(state->matched[side].bits);
+		hg_row_bits_clear(matched[side].bits);
 }
 
 bool
@@ -338,10 +338,8 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 }
 
 void
-hg_join_cover_again(HgJoinState *state)
+hg_join_cover_again(HgInput *const inputs[2], HgJoinShared *shared)
 {
-	HgJoinShared *shared = state->participants.shared;
-
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgSharedCovered *covered = &shared->covered[side];
@@ -350,7 +348,7 @@ hg_join_cover_again(HgJoinState *state)
 		if (covered->covered && !shared->stays_covered &&
 			pg_atomic_read_u32(&shared->spill_bits) != 0)
 		{
-			hg_child_uncover(&state->inputs[side]->child);
+			hg_child_uncover(&inputs[side]->child);
 			covered->covered = false;
 		}
 		pg_atomic_write_u32(&covered->next_part, 0);
@@ -394,12 +392,11 @@ hg_join_end_cover(HgJoinShared *shared)
 }
 
 void
-hg_join_read_covered(HgJoinState *state)
+hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->child.covered != NULL)
-			hg_input_begin_uncover(state->inputs[side],
-								   &state->participants.shared->covered[side].next_part);
+		if (inputs[side]->child.covered != NULL)
+			hg_input_begin_uncover(inputs[side], &shared->covered[side].next_part);
 }
 
 bool
@@ -487,5 +484,5 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	if (on_device)
 		hg_join_add_replicas(state, spec);
 	else
-		hg_join_wake_partitions(state);
+		hg_join_wake_partitions(state->inputs);
 }

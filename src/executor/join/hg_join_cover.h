@@ -19,6 +19,7 @@
 #include "batch/hg_input.h"
 #include "batch/hg_key.h"
 #include "engine/hg_engine.h"
+#include "executor/join/hg_join_rules.h"
 
 /*
  * hg_join_cover_cost.c: cost model of a join whose sides are read or covered by cached
@@ -143,7 +144,7 @@ extern void hg_join_cover(HgJoinState *state, HgSide side);
 extern void hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared);
 
 /* Prepares the covered rows for a further execution, in the leader, before its workers start. */
-extern void hg_join_cover_again(HgJoinState *state);
+extern void hg_join_cover_again(HgInput *const inputs[2], HgJoinShared *shared);
 
 /* Covers the leader's covered rows in a worker, when it starts. */
 extern void hg_join_attach_covered(HgJoinState *state);
@@ -155,7 +156,7 @@ extern void hg_join_attach_covered(HgJoinState *state);
 extern void hg_join_end_cover(HgJoinShared *shared);
 
 /* Makes the processes that share a join read covered rows after delta rows: it goes to disk. */
-extern void hg_join_read_covered(HgJoinState *state);
+extern void hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared);
 
 /*
  * For a join whose inner rows do not fit into memory: returns true if it puts only delta rows on
@@ -164,7 +165,7 @@ extern void hg_join_read_covered(HgJoinState *state);
 extern bool hg_join_stays_covered(const HgJoinState *state);
 
 /* Starts joining the covered rows of each side with partitions of the other side's delta rows. */
-extern void hg_join_covered_meet_partitions(HgJoinState *state);
+extern void hg_join_covered_meet_partitions(HgJoinCover *cover, const HgJoinMatched matched[2]);
 
 /*
  * Starts joining covered rows with covered rows, when all partitions are joined.  Returns false if

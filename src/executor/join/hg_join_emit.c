@@ -433,14 +433,12 @@ hg_join_counts_unmatched(const HgJoinState *state)
  * matches if nothing else is counted.
  */
 static uint64
-hg_join_count_matched(const HgJoinState *state, HgSide side)
+hg_join_count_matched(HgMatcher *matcher, const HgJoinRules *rules, HgSide side)
 {
-	const HgJoinRules *rules = &state->rules;
 	const bool counted =
 		side == HG_INNER ? rules->single_inner : rules->single_match && !rules->single_inner;
 
-	return hg_matcher_count_matched(state->matching.matcher, side,
-									counted || !rules->return_matched);
+	return hg_matcher_count_matched(matcher, side, counted || !rules->return_matched);
 }
 
 /* Returns the number of rows that the join returns for the rows in memory. */
@@ -459,7 +457,8 @@ hg_join_count(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (rules->preserved[side] || wanted[side])
-			matched[side] = hg_join_count_matched(state, (HgSide) side);
+			matched[side] =
+				hg_join_count_matched(state->matching.matcher, &state->rules, (HgSide) side);
 		if (rules->preserved[side])
 			rows += state->inputs[side]->child.covered->rows - matched[side];
 		if (wanted[side])

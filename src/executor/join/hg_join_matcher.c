@@ -115,7 +115,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	old = MemoryContextSwitchTo(matching->context);
 	matching->matcher = hg_matcher_create(spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	hg_charge_set(&matching->fetched, hg_matcher_fetched_bytes(matching->matcher));
 	hg_join_charge_job(matching);
 }

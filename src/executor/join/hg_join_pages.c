@@ -207,14 +207,14 @@ hg_join_send_pages(HgJoinRecord *record, HgPagesTry *try)
 
 /* Adds this process's part of a finished job to the statistics. */
 static void
-hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
+hg_join_end_pages(HgInput *const inputs[2], HgJoinRecord *record, HgPagesTry *try)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_child_end_pages(&state->inputs[side]->child, &try->sources[side]);
+		hg_child_end_pages(&inputs[side]->child, &try->sources[side]);
 		try->answer.report.uploaded_pages += try->sources[side].pages;
 	}
-	hg_stats_add_report(&state->progress.record, &try->answer.report);
+	hg_stats_add_report(record, &try->answer.report);
 }
 
 /*
@@ -222,17 +222,18 @@ hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
  * of rows; 0 if groups are handed up.
  */
 static uint64
-hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 uploaded_rows[2])
+hg_join_take_pages(HgInput *const inputs[2], HgJoinReduction *groups, HgPagesTry *try,
+				   const uint64 uploaded_rows[2])
 {
 	HgPageAnswer *answer = &try->answer;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_child_report_pages(&state->inputs[side]->child, &try->sources[side], uploaded_rows[side],
+		hg_child_report_pages(&inputs[side]->child, &try->sources[side], uploaded_rows[side],
 							  answer->rows[side], answer->null_keys[side]);
 	if (try->reduction == NULL)
 		return answer->pairs;
-	hg_join_hand_up(state->reduction, &try->reduction->spec,
-					hg_join_reduction_codes(state->reduction), &answer->groups);
+	hg_join_hand_up(groups, &try->reduction->spec, hg_join_reduction_codes(groups),
+					&answer->groups);
 	return 0;
 }
 
@@ -269,8 +270,8 @@ hg_join_ask_alone(HgJoinState *state, uint64 *rows)
 		state->pages.uploaded && hg_page_job_answer(try.job, uploaded_rows, &try.answer);
 	if (state->pages.uploaded)
 	{
-		hg_join_end_pages(state, &try);
-		*rows = hg_join_take_pages(state, &try, uploaded_rows);
+		hg_join_end_pages(state->inputs, &state->progress.record, &try);
+		*rows = hg_join_take_pages(state->inputs, state->reduction, &try, uploaded_rows);
 	}
 	else
 	{
@@ -400,8 +401,8 @@ hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
 			try->answer.report.job.probe = shared->probe;
 		}
 		if (state->pages.uploaded)
-			hg_join_end_pages(state, try);
-		*rows = asked ? hg_join_take_pages(state, try, uploaded_rows) : 0;
+			hg_join_end_pages(state->inputs, &state->progress.record, try);
+		*rows = asked ? hg_join_take_pages(state->inputs, state->reduction, try, uploaded_rows) : 0;
 		return true;
 	}
 	strlcpy(state->pages.failure, shared->failure, sizeof(state->pages.failure));

@@ -111,15 +111,13 @@ hg_join_find_reader(HgJoinState *state)
  * processes use for both sides.
  */
 static uint64
-hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
+hg_join_read_step(HgInput *input, HgSharedBudget *budget, uint64 max_rows)
 {
-	HgInput *input = state->inputs[side];
 	uint64 before = input->held.budget.charged;
 
 	input->held.budget.limit = before + HG_SHARED_STEP;
 	hg_input_fill(input, max_rows);
-	return hg_shared_budget_add(&state->participants.shared->budget,
-								input->held.budget.charged - before);
+	return hg_shared_budget_add(budget, input->held.budget.charged - before);
 }
 
 /* Reads a side to its end, or until the join goes to disk. */
@@ -132,7 +130,8 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 	hg_join_enter(&state->progress, side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
 	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
 	{
-		uint64 total = hg_join_read_step(state, side, PG_UINT64_MAX);
+		uint64 total = hg_join_read_step(state->inputs[side], &state->participants.shared->budget,
+										 PG_UINT64_MAX);
 
 		if (hg_join_shared_is_full(shared, input, total))
 		{
@@ -243,11 +242,11 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	if (!shared->stays_covered)
-		hg_join_read_covered(state);
+		hg_join_read_covered(state->inputs, state->participants.shared);
 	else
-		hg_join_covered_meet_partitions(state);
+		hg_join_covered_meet_partitions(&state->cover, state->matched);
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -315,7 +314,9 @@ hg_join_count_shared(HgJoinState *state)
 	{
 		uint64 before = hg_held_count(&outer->held);
 		uint64 left = most + 1 - Min(pg_atomic_read_u64(&shared->counted), most);
-		uint64 bytes = hg_join_read_step(state, HG_OUTER, before + Min(left, HG_BATCH_ROWS));
+		uint64 bytes =
+			hg_join_read_step(state->inputs[HG_OUTER], &state->participants.shared->budget,
+							  before + Min(left, HG_BATCH_ROWS));
 		uint64 rows = hg_held_count(&outer->held) - before;
 
 		if (pg_atomic_add_fetch_u64(&shared->counted, rows) > most ||
@@ -446,7 +447,7 @@ hg_join_hand_over_keys(HgJoinState *state)
 	/* a process that came after the reading need not open its part of the job */
 	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
 		pg_atomic_read_u32(&state->participants.shared->spill_bits) != 0)
-		hg_join_end_upload(state);
+		hg_join_end_upload(&state->upload, state->inputs);
 	else
 		hg_device_participants_finish_upload(&state->participants.shared->device, state->upload,
 											 sides);

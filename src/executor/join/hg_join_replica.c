@@ -114,12 +114,12 @@ hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *inpu
  * applied at once.
  */
 static HgDeviceSet
-hg_join_add_filters(HgJoinState *state, HgDeviceSet device_set)
+hg_join_add_filters(HgInput *const inputs[2], HgReplicaCovered replica[2], HgDeviceSet device_set)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
-								state->inputs[side]->child.covered->graph, &device_set))
-			hg_child_apply_pending(&state->inputs[side]->child);
+		if (!hg_join_add_filter(&replica[side], 0, inputs[side], inputs[side]->child.covered->graph,
+								&device_set))
+			hg_child_apply_pending(&inputs[side]->child);
 	return device_set;
 }
 
@@ -368,9 +368,9 @@ hg_join_columns_bytes(const HgJoinReduction *reduction, HgSide side, const HgPin
 
 /* Returns true if devices have replicas of a side's columns for groups; requests them. */
 static bool
-hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **graph)
+hg_join_has_side_columns(const HgJoinReduction *reduction, HgInput *input, HgSide side,
+						 HgPinnedGraph **graph)
 {
-	const HgJoinReduction *reduction = state->reduction;
 	const uint32 ncolumns = hg_join_reduction_columns(reduction, side)->ncolumns;
 	int column_indexes[HG_MAX_COLUMNS];
 	AttrNumber numbers[HG_MAX_COLUMNS];
@@ -380,14 +380,14 @@ hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **
 	for (uint32 c = 0; c < ncolumns; c++)
 		if (hg_join_reduction_expression(reduction, side, c) < 0)
 			column_indexes[n++] = hg_join_reduction_column(reduction, side, c);
-	*graph = hg_child_pin_graph(&state->inputs[side]->child, n, column_indexes, numbers);
+	*graph = hg_child_pin_graph(&input->child, n, column_indexes, numbers);
 	for (int i = 0; i < n && *graph != NULL; i++)
 		all &= hg_resident_graph_has_column(*graph, numbers[i]);
 	return all && *graph != NULL;
 }
 
 bool
-hg_join_has_replica_columns(const HgJoinState *state)
+hg_join_has_replica_columns(const HgJoinReduction *reduction, HgInput *const inputs[2])
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph columns", ALLOCSET_SMALL_SIZES);
@@ -397,11 +397,11 @@ hg_join_has_replica_columns(const HgJoinState *state)
 	bool all = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		all &= hg_join_has_side_columns(state, (HgSide) side, &graphs[side]);
+		all &= hg_join_has_side_columns(reduction, inputs[side], (HgSide) side, &graphs[side]);
 	if (!all && graphs[HG_OUTER] != NULL && graphs[HG_INNER] != NULL)
 	{
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			bytes += hg_join_columns_bytes(state->reduction, (HgSide) side, graphs[side]);
+			bytes += hg_join_columns_bytes(reduction, (HgSide) side, graphs[side]);
 		hg_replica_report_demand(graphs, bytes);
 	}
 	MemoryContextSwitchTo(old);
@@ -412,12 +412,12 @@ hg_join_has_replica_columns(const HgJoinState *state)
 
 /* Reports the bytes of replicas that the join needs, because some are missing. */
 static void
-hg_join_report_demand(const HgJoinState *state)
+hg_join_report_demand(HgInput *const inputs[2], uint64 columns_bytes)
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state->inputs[HG_OUTER]),
-									  hg_join_covered_graph(state->inputs[HG_INNER])};
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(inputs[HG_OUTER]),
+									  hg_join_covered_graph(inputs[HG_INNER])};
 
-	hg_replica_report_demand(graphs, state->cover.columns_bytes);
+	hg_replica_report_demand(graphs, columns_bytes);
 }
 
 void
@@ -444,7 +444,8 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 	columns &= device_set;
 	if (device_set != 0)
 	{
-		device_set = hg_join_add_filters(state, columns != 0 ? columns : device_set);
+		device_set = hg_join_add_filters(state->inputs, state->cover.replica,
+										 columns != 0 ? columns : device_set);
 		hg_join_add_graphs(state->cover.replica, spec, device_set, columns != 0);
 	}
 	else
@@ -455,7 +456,7 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 			state->reduction, (HgSide) side, hg_join_covered_graph(state->inputs[side]));
 	if (spec->replica_at == 0 ||
 		(spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
-		hg_join_report_demand(state);
+		hg_join_report_demand(state->inputs, state->cover.columns_bytes);
 }
 
 void
@@ -474,17 +475,16 @@ hg_join_report_missing(const HgJoinState *state)
 	/* loading one replica may have evicted the other */
 	if (state->inputs[HG_OUTER]->child.covered != NULL &&
 		state->inputs[HG_INNER]->child.covered != NULL)
-		hg_join_report_demand(state);
+		hg_join_report_demand(state->inputs, state->cover.columns_bytes);
 }
 
 void
-hg_join_wake_partitions(const HgJoinState *state)
+hg_join_wake_partitions(HgInput *const inputs[2])
 {
 	bool is_partitioned = false;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		is_partitioned |=
-			hg_resident_graph_is_partitioned(hg_join_covered_graph(state->inputs[side]));
+		is_partitioned |= hg_resident_graph_is_partitioned(hg_join_covered_graph(inputs[side]));
 	if (is_partitioned && hg_backend != HG_BACKEND_CPU)
 		(void) hg_devices_request();
 }

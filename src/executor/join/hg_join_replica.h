@@ -31,7 +31,7 @@ extern void hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec);
  * Returns true if devices are known to have replicas of all columns that groups of the matches
  * need.  Missing columns are requested and loaded in the background.
  */
-extern bool hg_join_has_replica_columns(const HgJoinState *state);
+extern bool hg_join_has_replica_columns(const HgJoinReduction *reduction, HgInput *const inputs[2]);
 
 /* Records which replicas a device reported missing when the matcher asked it. */
 extern void hg_join_report_missing(const HgJoinState *state);
@@ -40,7 +40,7 @@ extern void hg_join_report_missing(const HgJoinState *state);
  * Asks idle devices to start, for later joins, if the graph of a side is partitioned and no device
  * is asked now.  An idle device has no partition of the graph.
  */
-extern void hg_join_wake_partitions(const HgJoinState *state);
+extern void hg_join_wake_partitions(HgInput *const inputs[2]);
 
 /* Applies the pending predicates to both sides' covered rows. */
 extern void hg_join_apply_pending(HgInput *const inputs[2]);

@@ -84,15 +84,14 @@ hg_join_state_is_volatile(PlanState *ps, void *context)
 }
 
 bool
-hg_join_may_cache_outer(HgJoinState *state)
+hg_join_may_cache_outer(HgJoinRescan *rescan, const HgInput *outer)
 {
-	if (!state->rescan.examined)
+	if (!rescan->examined)
 	{
-		state->rescan.outer_volatile =
-			hg_join_state_is_volatile(state->inputs[HG_OUTER]->child.plan, NULL);
-		state->rescan.examined = true;
+		rescan->outer_volatile = hg_join_state_is_volatile(outer->child.plan, NULL);
+		rescan->examined = true;
 	}
-	return !state->rescan.outer_volatile;
+	return !rescan->outer_volatile;
 }
 
 /* ---------------------------------------------------------------------
@@ -143,7 +142,7 @@ hg_join_select_cached(HgJoinState *state)
 void
 hg_join_reset(HgJoinState *state)
 {
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	hg_join_end_stream(&state->streaming);
 	hg_join_end_matches(state);
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);

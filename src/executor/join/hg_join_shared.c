@@ -50,7 +50,7 @@ hg_join_forget_shared(HgJoinState *state)
 	if (!state->parallel_hash)
 		return;
 	hg_join_leave(&state->participants, false);
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	hg_join_end_matches(state);
 	hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -187,7 +187,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	/* children may be rescanned later, but all shared memory is freed now */
 	hg_join_forget_shared(state);
 	hg_join_collect_records(&state->participants);
-	hg_join_cover_again(state);
+	hg_join_cover_again(state->inputs, state->participants.shared);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_columns_release(&shared->columns[side], area);

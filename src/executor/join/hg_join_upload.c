@@ -159,12 +159,12 @@ hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
 }
 
 void
-hg_join_end_upload(HgJoinState *state)
+hg_join_end_upload(HgUpload **upload, HgInput *const inputs[2])
 {
-	if (state->upload == NULL)
+	if (*upload == NULL)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_held_set_upload(&state->inputs[side]->held, NULL);
-	hg_upload_destroy(state->upload);
-	state->upload = NULL;
+		hg_held_set_upload(&inputs[side]->held, NULL);
+	hg_upload_destroy(*upload);
+	*upload = NULL;
 }

@@ -45,6 +45,6 @@ extern void hg_join_begin_upload(HgJoinState *state, int processes, uint64 parti
 								 const HgJobColumns *columns);
 
 /* Frees the upload.  Keys that it has sent and that no matcher has taken over are discarded. */
-extern void hg_join_end_upload(HgJoinState *state);
+extern void hg_join_end_upload(HgUpload **upload, HgInput *const inputs[2]);
 
 #endif /* HG_JOIN_UPLOAD_H */
