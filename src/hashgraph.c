@@ -12,15 +12,15 @@
 #include "fmgr.h"
 #include "miscadmin.h"
 
-#include "backend/device/hg_device_worker.h"
+#include "backend/device/hg_device_supervisor.h"
 #include "backend/hg_memory.h"
 #include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
 #include "executor/hg_executor.h"
 #include "hg_guc.h"
-#include "loader/hg_loader.h"
+#include "loader/hg_loader_worker.h"
 #include "planner/hg_planner.h"
-#include "resident/hg_resident.h"
+#include "resident/hg_resident_memory.h"
 
 HG_MODULE_MAGIC("hashgraph", HG_VERSION);
 

@@ -33,9 +33,9 @@
 #ifndef HG_CUDA_DEVICE_H
 #define HG_CUDA_DEVICE_H
 
-#include "hg_cuda_launch.h"
-
 #include <mutex>
+
+#include "hg_cuda_launch.h"
 
 /* Bytes of pinned host memory into which a job reads back results of kernels. */
 constexpr size_t HG_READBACK_BYTES = 8192;
@@ -167,5 +167,13 @@ void hg_cuda_device_measure_now(HgCudaDevice *device);
  * streams, because a closed job's last blocks were freed after its last wait.
  */
 void hg_cuda_device_trim_pool(HgCudaDevice *device, uint64_t bytes);
+
+/* hg_cuda_device.cu: access of one device to another one's memory */
+
+/*
+ * Lets the device number `other` read and write the memory of this device. *reached is false if it
+ * cannot reach it; copies between the two then go through host memory.
+ */
+HgStatus hg_cuda_peers_admit(HgCudaDevice *device, int other, bool *reached, HgError *error);
 
 #endif /* HG_CUDA_DEVICE_H */

@@ -11,7 +11,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_append.h"
+#include "hg_cuda_job.h"
 
 #include "../kernels/hg_cuda_pages.h"
 #include "../kernels/hg_cuda_tuning.h"

@@ -11,9 +11,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_build.h"
+#include "hg_cuda_job.h"
 
-#include "../kernels/hg_cuda_edges.h"
+#include "../kernels/hg_cuda_graph.h"
 
 #include <cstring>
 

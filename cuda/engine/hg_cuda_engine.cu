@@ -27,13 +27,10 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../kernels/hg_cuda_describe.h"
+#include "../kernels/hg_cuda_graph.h"
 #include "../tables/hg_cuda_tables.h"
-#include "hg_cuda_append.h"
-#include "hg_cuda_build.h"
+#include "hg_cuda_job.h"
 #include "hg_cuda_devices.h"
-#include "hg_cuda_shards.h"
-#include "hg_cuda_stream.h"
 #include "../kernels/hg_cuda_tuning.h"
 
 #include <cstdio>

@@ -10,7 +10,7 @@
  * copied there, or its memory is freed.
  *
  *	bring	(any thread)	the caller gets the piece
- *	take	(in a turn)		rows are written out of it (hg_cuda_append.h)
+ *	take	(in a turn)		rows are written out of it (hg_cuda_job.h)
  *	give	(any thread)	the piece is free for the next caller
  *
  * MEMORY. Pieces use memory beyond the job's minimum, within the device's budget, that no other

@@ -10,9 +10,9 @@
  */
 #include "hg_cuda_replica.h"
 
-#include "../../src/engine/hg_replica_side.h"
+#include "../../src/engine/hg_replica.h"
 #include "../../src/engine/hg_reduce.h"
-#include "../kernels/hg_cuda_edges.h"
+#include "../kernels/hg_cuda_graph.h"
 #include "../kernels/hg_cuda_columns.h"
 #include "../kernels/hg_cuda_shape.h"
 #include "../kernels/hg_cuda_tuning.h"

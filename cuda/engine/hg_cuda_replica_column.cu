@@ -10,10 +10,8 @@
 #include <cstring>
 
 #include "../../src/engine/hg_replica.h"
-#include "../../src/engine/hg_replica_side.h"
 #include "../kernels/hg_cuda_compute.h"
-#include "../kernels/hg_cuda_edges.h"
-#include "../kernels/hg_cuda_found.h"
+#include "../kernels/hg_cuda_graph.h"
 #include "../kernels/hg_cuda_tuning.h"
 #include "hg_cuda_replica_column.h"
 

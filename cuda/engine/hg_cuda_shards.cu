@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "../kernels/hg_cuda_partition.h"
-#include "hg_cuda_shards.h"
+#include "hg_cuda_job.h"
 
 /* ---------------------------------------------------------------------
  * Sends rows between shards of the CUDA engine from device to device, through peer windows

@@ -20,7 +20,7 @@
  * it takes nearly all free memory; that is little beside the rows of a large job. Above that it
  * takes a quarter of the memory that is neither held nor promised to an open job. The rest is for
  * jobs that come while the chunk is read: jobs in the queue of a device process, which are
- * admitted if their minimum is neither reserved nor held (hg_queue_memory.h), and jobs with more
+ * admitted if their minimum is neither reserved nor held (hg_queue_internal.h), and jobs with more
  * rows than expected, which were promised less than they take. So one job leaves three quarters,
  * and ten jobs a twentieth, without any account of who took what. A chunk of more than
  * HG_CHUNK_PAIRS is replaced by a smaller one if the matches fill less than half of it, and is
@@ -35,7 +35,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_stream.h"
+#include "hg_cuda_job.h"
 
 #include "../kernels/hg_cuda_tuning.h"
 

@@ -37,7 +37,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_bins.h"
+#include "hg_cuda_join.h"
 
 #include "hg_cuda_bins_kernels.h"
 #include "../device/hg_cuda_launch.h"

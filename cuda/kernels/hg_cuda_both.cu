@@ -27,7 +27,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_both.h"
+#include "hg_cuda_join.h"
 
 #include "hg_cuda_both_kernels.h"
 #include "../device/hg_cuda_launch.h"

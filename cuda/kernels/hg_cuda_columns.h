@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cuda_columns.h
- *	  The columns of the rows of a side, beside their keys.
+ *	  The columns of the rows of a side, beside their keys, and groups of the matches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -89,7 +89,7 @@ void hg_cuda_numbers_close(HgCudaNumbers *numbers, const HgHost *host);
  * position, then for each column an array of bytes, which are not 0 where the value is NULL.
  *
  * If the side is a graph replica, its column replicas are used instead: arrays of both kinds by
- * ordinal, which is the position of a row (hg_cuda_columns.h).  Then there is no block, and each
+ * ordinal, which is the position of a row.  Then there is no block, and each
  * row has its value.
  */
 struct HgCudaColumns
@@ -168,5 +168,54 @@ HgStatus hg_cuda_gather_matches(HgCudaWork *work, const HgCudaGather *gather,
 								const HgCudaColumns columns[2], HgCudaNumbers numbers[2],
 								const uint32_t *const rows[2], uint64_t count, HgMatches *matches,
 								HgError *error);
+
+/* hg_cuda_reduce.cu: groups the matches that are in device memory */
+
+/* The groups of a job, all arrays in device memory. */
+struct HgCudaReduce
+{
+	HgReduceSpec spec;
+	const HgCudaColumns *columns; /* [2] by HgSide */
+	uint32_t words;				  /* of a record; 0 if nothing was reduced */
+	bool too_many;				  /* more groups than max_groups or than fit memory: no result */
+	uint64_t groups;
+	uint64_t emitted; /* groups whose records have been copied out */
+
+	uint64_t *records;	  /* [capacity * words] */
+	uint64_t capacity;	  /* groups that fit records */
+	uint64_t *slots;	  /* [2^slots_log2] see hg_cuda_reduce_kernels.h; NULL without keys */
+	uint32_t slots_log2;  /* 2^this is at least twice the capacity */
+	uint64_t *counters;	  /* [2] groups, and pairs that a launch left over */
+	uint32_t *pending[2]; /* [pending_capacity] pairs left over, used in turn */
+	uint64_t pending_capacity;
+};
+
+/*
+ * Prepares to make groups.  columns, [2] by HgSide, must stay as they are.  reduce->too_many is
+ * set if memory is short.
+ */
+HgStatus hg_cuda_reduce_open(HgCudaWork *work, const HgReduceSpec *spec,
+							 const HgCudaColumns *columns, HgCudaReduce *reduce, HgError *error);
+
+/*
+ * Adds count matches, pairs of positions in device memory.  Waits.  It stops when reduce->too_many
+ * is set, which is no failure.
+ */
+HgStatus hg_cuda_reduce_add(HgCudaWork *work, HgCudaReduce *reduce, const uint32_t *outer,
+							const uint32_t *inner, uint64_t count, HgError *error);
+
+/* Frees all but the records; these too if reduce->too_many is set. */
+void hg_cuda_reduce_end(HgCudaWork *work, HgCudaReduce *reduce);
+
+/*
+ * Copies the next records to the caller: at most records->capacity and HG_REDUCE_RECORDS.
+ * records->count is their number, 0 at the end.  Waits.  Returns HG_INVALID if no groups were made
+ * or records has no capacity.
+ */
+HgStatus hg_cuda_reduce_next(HgCudaWork *work, HgCudaReduce *reduce, HgGroupRecords *records,
+							 HgError *error);
+
+/* Frees everything and zeroes reduce.  A zeroed one is closed already. */
+void hg_cuda_reduce_close(HgCudaWork *work, HgCudaReduce *reduce);
 
 #endif /* HG_CUDA_COLUMNS_H */

@@ -11,13 +11,47 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_describe.h"
-
-#include "hg_cuda_describe_kernels.h"
-#include "../device/hg_cuda_launch.h"
-
-#include <cub/device/device_radix_sort.cuh>
 #include <cstring>
+#include <cub/block/block_reduce.cuh>
+#include <cub/device/device_radix_sort.cuh>
+
+#include "../device/hg_cuda_launch.h"
+#include "hg_cuda_graph.h"
+#include "hg_cuda_tuning.h"
+#include "hg_cuda_word.h"
+
+/* Adds the empty vertices to sums[0]; sums[1] becomes at least the length of the longest list. */
+static __global__ void
+hg_describe_lists_kernel(const uint32_t *offsets, uint64_t first, uint64_t vertices,
+						 unsigned long long *sums)
+{
+	uint64_t v = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	uint32_t length = v < vertices ? offsets[v + 1] - offsets[v] : 0;
+	int empty = __syncthreads_count(v < vertices && length == 0);
+	typedef cub::BlockReduce<uint32_t, HG_STREAM_THREADS> Reduce;
+	__shared__ typename Reduce::TempStorage storage;
+	uint32_t longest =
+		Reduce(storage).Reduce(length, [](uint32_t a, uint32_t b) { return a > b ? a : b; });
+
+	if (threadIdx.x == 0)
+	{
+		if (empty > 0)
+			atomicAdd(&sums[0], (unsigned long long) empty);
+		atomicMax(&sums[1], (unsigned long long) longest);
+	}
+}
+
+/* Adds the words that differ from the one before them to sums[2]: the distinct keys. */
+template <typename Word>
+__global__ void
+hg_describe_keys_kernel(const Word *words, uint64_t first, uint64_t n, unsigned long long *sums)
+{
+	uint64_t i = first + (uint64_t) blockIdx.x * blockDim.x + threadIdx.x;
+	int fresh = __syncthreads_count(i < n && (i == 0 || words[i] != words[i - 1]));
+
+	if (threadIdx.x == 0 && fresh > 0)
+		atomicAdd(&sums[2], (unsigned long long) fresh);
+}
 
 /* Threads of kernels with one edge or vertex a thread. */
 static constexpr int THREADS = HG_STREAM_THREADS;
@@ -62,7 +96,7 @@ count_keys(HgCudaWork *work, const HgCudaGraph *graph, unsigned long long *sums,
 	const uint64_t n = graph->rows;
 	cub::DoubleBuffer<Word> ordered;
 
-		/* equal keys must be neighbours to be counted once */
+	/* equal keys must be neighbours to be counted once */
 	if (!graph->ordered && n > 0)
 	{
 		HG_TRY(hg_cuda_alloc_array(work, n, &ordered.d_buffers[0], error));

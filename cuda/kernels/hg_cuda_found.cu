@@ -17,12 +17,156 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_found.h"
-
-#include "hg_cuda_found_kernels.h"
-#include "hg_cuda_pieces.h"
-
 #include <cstring>
+
+#include "../../src/engine/hg_replica.h"
+#include "hg_cuda_compute.h"
+#include "hg_cuda_pieces.h"
+#include "hg_cuda_tuning.h"
+#include "hg_cuda_word.h"
+
+/*
+ * The kernels for lookups between graph replicas.
+ *
+ * Each kernel works on the items first .. end - 1, a thread an item.
+ */
+
+/* Returns the item of this thread. */
+__device__ __forceinline__ uint64_t
+hg_found_item(uint64_t first)
+{
+	return first + (uint64_t) blockIdx.x * HG_STREAM_THREADS + threadIdx.x;
+}
+
+/* Returns the ordinal of a row, which fits 32 bits. */
+__device__ __forceinline__ uint32_t
+hg_found_ordinal(uint32_t stride, uint32_t row)
+{
+	return HG_FLAT_PART(row) * stride + HG_FLAT_NUMBER(row);
+}
+
+/* Returns the first of the edges low .. high - 1, a sorted list, not below word, or high. */
+__device__ __forceinline__ uint32_t
+hg_found_first(const uint64_t *words, uint32_t low, uint32_t high, uint64_t word)
+{
+	if (high - low > HG_LIST_WALKED)
+		return hg_word_lower_bound(words, low, high, word);
+	while (low < high && words[low] < word)
+		low++;
+	return low;
+}
+
+/*
+ * Looks up the edges own_words, own_rows in an ordered graph, and writes what they find to the
+ * ordinals of their rows, which hold HG_FOUND_NONE before.  Edges come list by list, so that
+ * neighbouring threads search neighbouring lists.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_kernel(const uint64_t *own_words, const uint32_t *own_rows, uint32_t own_stride,
+					const uint32_t *offsets, const uint64_t *words, const uint32_t *rows,
+					uint32_t shift, uint32_t stride, uint64_t first, uint64_t end,
+					uint32_t *ordinals)
+{
+	const uint64_t i = hg_found_item(first);
+	uint32_t found;
+	uint32_t vertex;
+	uint32_t edge;
+	uint32_t high;
+	uint64_t word;
+
+	if (i >= end)
+		return;
+	word = own_words[i];
+	vertex = hg_word_vertex(word, shift);
+	high = offsets[vertex + 1];
+	edge = hg_found_first(words, offsets[vertex], high, word);
+	/* the ordinal holds HG_FOUND_NONE already */
+	if (edge >= high || words[edge] != word)
+		return;
+	found = edge + 1 < high && words[edge + 1] == word ? HG_FOUND_TWO
+													   : hg_found_ordinal(stride, rows[edge]);
+	ordinals[hg_found_ordinal(own_stride, own_rows[i])] = found;
+}
+
+/* ordinals[i] = found[parent[i]], or HG_FOUND_NONE if parent[i] is no ordinal. */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_compose_kernel(const uint32_t *parent, const uint32_t *found, uint64_t first,
+							uint64_t end, uint32_t *ordinals)
+{
+	const uint64_t i = hg_found_item(first);
+	uint32_t at;
+
+	if (i >= end)
+		return;
+	at = parent[i];
+	ordinals[i] = at < HG_FOUND_TWO ? found[at] : HG_FOUND_NONE;
+}
+
+/*
+ * Checks what the selected rows have found, a warp for each 32 numbers of a part.  first and end
+ * are multiples of 32.  A part uses the first part_words 32-bit words of its share of the mask.
+ * *two becomes 1 if a selected row has found HG_FOUND_TWO.  With drop, the bits of rows that have
+ * found nothing are cleared, and the bits of numbers that no row can have.
+ */
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_look_kernel(const uint32_t *ordinals, uint32_t stride, uint32_t part_words,
+						 uint32_t *mask, bool drop, uint64_t first, uint64_t end, uint32_t *two)
+{
+	const uint64_t i = hg_found_item(first);
+	const uint32_t lane = threadIdx.x % 32;
+	const uint64_t word = i / 32;
+	const uint64_t part = word / part_words;
+	const uint32_t word_in_part = (uint32_t) (word % part_words);
+	const uint32_t number = word_in_part * 32 + lane;
+	uint32_t ordinal = HG_FOUND_NONE;
+	uint32_t counts = UINT32_MAX;
+	uint32_t *bits = nullptr;
+	uint32_t found;
+
+	/* holds for a whole warp */
+	if (i >= end)
+		return;
+	if (mask != nullptr)
+	{
+		bits = mask + (part << (HG_FLAT_ROW_BITS - 5)) + word_in_part;
+		counts = *bits;
+	}
+	if (number < stride)
+		ordinal = ordinals[part * stride + number];
+	if (ordinal == HG_FOUND_TWO && (counts >> lane & 1) != 0)
+		*two = 1;
+	found = __ballot_sync(UINT32_MAX, ordinal != HG_FOUND_NONE);
+	if (drop && lane == 0 && (counts & ~found) != 0)
+		*bits = counts & found;
+}
+
+/* values_out[i], nulls_out[i] = the value of the row that ordinal i has found. */
+template <typename T>
+static __global__ void
+__launch_bounds__(HG_STREAM_THREADS)
+	hg_found_values_kernel(const uint32_t *ordinals, const T *values, const uint8_t *nulls,
+						   uint64_t first, uint64_t end, T *values_out, uint8_t *nulls_out)
+{
+	const uint64_t i = hg_found_item(first);
+	T value = 0;
+	uint8_t null = 1;
+	uint32_t at;
+
+	if (i >= end)
+		return;
+	at = ordinals[i];
+	if (at < HG_FOUND_TWO)
+	{
+		value = values[at];
+		null = nulls != nullptr ? nulls[at] : 0;
+	}
+	values_out[i] = value;
+	if (nulls_out != nullptr)
+		nulls_out[i] = null;
+}
 
 /* A piece must begin with a whole word of a mask. */
 static_assert(HG_PIECE_ROWS % 32 == 0 && HG_STREAM_THREADS % 32 == 0,

@@ -18,7 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cuda_reduce.h"
+#include "hg_cuda_columns.h"
 
 #include "../device/hg_cuda_launch.h"
 #include "hg_cuda_reduce_kernels.h"

@@ -14,7 +14,6 @@
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../engine/hg_cuda_engine.h"
 #include "hg_device_process.h"
-#include "hg_process_memory.h"
 
 #include <pthread.h>
 #include <stdio.h>

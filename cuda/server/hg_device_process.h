@@ -10,6 +10,8 @@
 #ifndef HG_DEVICE_PROCESS_H
 #define HG_DEVICE_PROCESS_H
 
+#include <stddef.h>
+
 #include "hg_server.h"
 
 /* The build passes the extension's version; a build by hand has none. */
@@ -76,5 +78,13 @@ typedef struct HgDeviceKind
 
 /* main() of a device process: returns its exit status. */
 extern int hg_device_process_main(int argc, char **argv, const HgDeviceKind *kind);
+
+/* hg_process_memory.c: the device process's own memory, for the engines' hosts */
+
+/* HgHost.alloc, which ignores arg: blocks are aligned to a cache line. NULL when out of memory. */
+extern void *hg_process_alloc(void *arg, size_t bytes);
+
+/* HgHost.free, which ignores arg and bytes. */
+extern void hg_process_free(void *arg, void *ptr, size_t bytes);
 
 #endif /* HG_DEVICE_PROCESS_H */

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_process_memory.h"
+#include "hg_device_process.h"
 
 #include <stdlib.h>
 

@@ -38,7 +38,7 @@ typedef enum HgQueueState
 	HG_QUEUE_NO_REPLICA /* a graph or a column that the job names is missing */
 } HgQueueState;
 
-/* hg_queue_replica.h */
+/* hg_queue_internal.h */
 struct HgQueueItem;
 
 /* A replica of a graph or a column that a job names. */

@@ -9,7 +9,7 @@
  */
 #include <stdio.h>
 
-#include "hg_queue_memory.h"
+#include "hg_queue_internal.h"
 
 bool
 hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEntry *other)

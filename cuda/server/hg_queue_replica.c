@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_queue_replica.h"
+#include "hg_queue_internal.h"
 
 #include <string.h>
 

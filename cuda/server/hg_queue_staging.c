@@ -7,9 +7,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_queue_staging.h"
+#include "hg_queue_internal.h"
 
-#include "hg_queue_replica.h"
 #include "../../src/engine/hg_pages.h"
 #include "../../src/engine/wire/hg_wire.h"
 

@@ -7,7 +7,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_queue_turn.h"
+#include "hg_queue_internal.h"
 
 #include <poll.h>
 #include <pthread.h>

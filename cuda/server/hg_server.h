@@ -53,7 +53,7 @@ typedef struct HgServerConfig
 
 	/* seconds without a job after which the process, and its replicas, end; 0 = never */
 	int idle_timeout;
-	int evict_ms; /* idle time after which a job may be evicted (hg_queue_memory.h) */
+	int evict_ms; /* idle time after which a job may be evicted (hg_queue_memory.c) */
 
 	HgEngineCosts costs; /* sent with the hello */
 

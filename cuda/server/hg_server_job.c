@@ -13,9 +13,8 @@
  *-------------------------------------------------------------------------
  */
 #include "../../src/engine/hg_shape.h"
-#include "hg_process_memory.h"
+#include "hg_device_process.h"
 #include "hg_server_internal.h"
-#include "hg_server_participants.h"
 
 #include <stdlib.h>
 #include <string.h>

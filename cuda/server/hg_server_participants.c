@@ -22,7 +22,7 @@
 #define _POSIX_C_SOURCE 200809L /* pthread_mutex_timedlock, clock_gettime */
 #endif
 
-#include "hg_server_participants.h"
+#include "hg_server_internal.h"
 
 #include "../../src/engine/hg_pages.h"
 

@@ -16,10 +16,10 @@
  * One mutex guards everything. A waiting thread sleeps in poll(), on its socket and on an eventfd,
  * to which the thread that ends the wait writes.
  *
- * Below it are hg_queue_staging.h (parts of staging), hg_queue_replica.h (replicas),
- * hg_queue_memory.h (memory), hg_queue_memory.h (evictions of idle jobs), and hg_queue_turn.h
- * (admission and waits). The budget is measured for each new job, and from time to time for the
- * first one in the queue.
+ * Below it are hg_queue_internal.h (parts of staging), hg_queue_internal.h (replicas),
+ * hg_queue_internal.h (memory), hg_queue_internal.h (evictions of idle jobs), and
+ * hg_queue_internal.h (admission and waits).  The budget is measured for each new job, and from
+ * time to time for the first one in the queue.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,7 +27,7 @@
  */
 #include "hg_server_queue.h"
 
-#include "hg_queue_turn.h"
+#include "hg_queue_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -12,7 +12,6 @@
 
 #include "../../src/engine/hg_reduce.h"
 #include "hg_server_internal.h"
-#include "hg_server_participants.h"
 
 /* ---------------------------------------------------------------------
  * A job's lease, its room for results, and memory for its rows

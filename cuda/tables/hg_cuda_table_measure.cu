@@ -18,7 +18,7 @@
 
 #include "../device/hg_cuda_launch.h"
 #include "../kernels/hg_cuda_tuning.h"
-#include "hg_cuda_table_measure.h"
+#include "hg_cuda_tables.h"
 #include "hg_cuda_tables_impl.h"
 
 /* Sets found[0] to 1 if key a is among keys[n], and found[1] if key b is. */

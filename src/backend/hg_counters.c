@@ -42,7 +42,7 @@
 #include "storage/spin.h"
 #include "utils/timestamp.h"
 
-#include "backend/hg_counters.h"
+#include "backend/hg_stats.h"
 #include "hg_guc.h"
 
 #if HG_HAVE_STAT_KINDS

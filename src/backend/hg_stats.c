@@ -34,7 +34,6 @@
 #include "utils/memutils.h"
 #include "utils/timestamp.h"
 
-#include "backend/hg_counters.h"
 #include "backend/hg_memory.h"
 #include "backend/hg_stats.h"
 #include "hg_compat.h"

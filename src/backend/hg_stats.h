@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_stats.h
- *	  Statistics of finished joins: this session's last ones, and shared counters.
+ *	  Statistics of joins: what a matcher did, this session's last joins, and shared
+ *	  counters.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,8 +11,84 @@
 #ifndef HG_STATS_H
 #define HG_STATS_H
 
-#include "backend/hg_counters.h"
-#include "backend/hg_report.h"
+#include "datatype/timestamp.h"
+
+#include "engine/hg_engine.h"
+
+typedef struct HgMatcherReport
+{
+	char backend[8];	/* "cuda" if a device has answered any part, or else "cpu" */
+	char device[96];	/* name of the device; "" on the CPU */
+	char fallback[160]; /* why auto used the CPU after trying a device; or "" */
+	/* why a join in partition passes used one device although the server has several; or "" */
+	char left[160];
+	HgJobStats job;
+	uint64 uploaded_rows;  /* keys sent to the device while the sides were read */
+	uint64 uploaded_pages; /* pages of tables sent instead of keys */
+	double start_ms;	   /* time to choose the backend and wait for the device */
+	double device_ms;	   /* expected time of the job on the device */
+	double cpu_ms;		   /* the same on the CPU; both 0 if there was no choice */
+	uint32 gathered;	   /* number of columns whose values came with the matches */
+	uint32 filters;		   /* number of tables whose quals the device has applied */
+} HgMatcherReport;
+
+/* Returns why a join did not run as intended, for users; "" if it did. */
+static inline const char *
+hg_report_fallback(const HgMatcherReport *report)
+{
+	return report->fallback[0] != '\0' ? report->fallback : report->left;
+}
+
+/* hg_counters.c: counters of each database's joins, shared by all sessions */
+
+/*
+ * Counters of one database since the last reset.  PostgreSQL's statistics file contains this
+ * struct, so new counters go to the end (hg_counters.c).
+ */
+typedef struct HgStatCounters
+{
+	uint64 joins;	   /* number of HgJoinRecords */
+	uint64 cpu_joins;  /* joins on the CPU */
+	uint64 cuda_joins; /* joins on a GPU */
+	uint64 fallbacks;  /* joins that fell back from a device to the CPU */
+	uint64 errors;	   /* device failures that became an error */
+	uint64 outer_rows;
+	uint64 inner_rows;
+	uint64 matches;
+	uint64 rows_out;
+	uint64 spilled_joins;
+	uint64 spilled_bytes;
+	double scan_ms;
+	double transfer_ms;
+	double bin_ms;
+	double build_ms;
+	double match_ms;
+	double total_ms;
+	uint64 lookups;	 /* executions that looked few outer rows up in an index */
+	uint64 switches; /* executions that found more outer rows, and hashed the inner side */
+	TimestampTz reset_at;
+} HgStatCounters;
+
+/*
+ * Chooses where the counters are stored.  There are none unless the library is in
+ * shared_preload_libraries.  Call it once, from _PG_init.
+ */
+extern void hg_counters_init(void);
+
+/*
+ * Locks this database's counters and returns them, or returns NULL if the server has none.  The
+ * caller may read and change them until hg_counters_unlock.  Meanwhile it must not wait, take a
+ * lock or raise an error.
+ */
+extern HgStatCounters *hg_counters_lock(void);
+
+/* Unlocks the counters; call it only if hg_counters_lock() returned some. */
+extern void hg_counters_unlock(void);
+
+/* Sets locked counters to 0, and the time of their reset. */
+extern void hg_counters_clear(HgStatCounters *counters, TimestampTz reset_at);
+
+/* hg_stats.c: statistics of finished joins: this session's last ones, and shared counters */
 
 /* A finished join, of a plan node or of a SQL function. */
 typedef struct HgJoinRecord

@@ -37,7 +37,7 @@
 
 #include "batch/hg_numeric.h"
 #include "batch/hg_values.h"
-#include "batch/hg_arithmetic_term.h"
+#include "batch/hg_arithmetic.h"
 
 StaticAssertDecl(sizeof(Datum) == sizeof(int64), "columns of int64 are arrays of Datums");
 

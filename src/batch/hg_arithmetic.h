@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_arithmetic.h
- *	  Arithmetic over the columns of a batch, column by column.
+ *	  Arithmetic over the columns of a batch, column by column, here or by a device.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,9 +10,12 @@
 #ifndef HG_ARITHMETIC_H
 #define HG_ARITHMETIC_H
 
+#include "hg_compat.h"
+
 #include "nodes/primnodes.h"
 
 #include "batch/hg_batch.h"
+#include "engine/hg_computed.h"
 
 /* One number for each row of a batch. */
 typedef struct HgNumbers
@@ -59,5 +62,91 @@ extern void hg_arithmetic_begin_batch(HgArithmetic *arithmetic, const HgBatch *b
  * The caller then evaluates the expression row by row.
  */
 extern const HgNumbers *hg_arithmetic_evaluate(HgArithmetic *arithmetic, int number);
+
+/* The most decimals of a number: 10^HG_MOST_DECIMALS fits 64 bits. */
+#define HG_MOST_DECIMALS 18
+
+typedef enum HgTermKind
+{
+	HG_TERM_COLUMN,
+	HG_TERM_CONSTANT,
+	HG_TERM_CAST,
+	HG_TERM_NEGATE,
+	HG_TERM_ADD,
+	HG_TERM_SUBTRACT,
+	HG_TERM_MULTIPLY,
+	HG_TERM_MODULO /* by a constant other than 0 */
+} HgTermKind;
+
+/* Progress of a term within the current batch. */
+typedef enum HgTermProgress
+{
+	HG_TERM_OPEN,
+	HG_TERM_DONE,
+	HG_TERM_FAILED
+} HgTermProgress;
+
+typedef struct HgTerm
+{
+	const Expr *expr; /* identifies the term */
+	HgTermKind kind;
+	int width;		 /* bytes of an integer; 0 for a numeric */
+	int column;		 /* of the batch, or index in HgArithmetic.columns */
+	int operands[2]; /* numbers of the operands' terms; -1 if there is none */
+	/* The value of CONSTANT, 0 if that is NULL; the divisor of MODULO, 1 if that is NULL. */
+	int64 constant;
+	bool constant_null;
+
+	HgTermProgress progress;
+	HgNumbers numbers;
+	/* [HG_BATCH_ROWS] the term's own memory for results; NULL before the first batch. */
+	int64 *values;
+	/* [HG_BATCH_ROWS] an operand scaled by more decimals. */
+	int64 *scaled;
+	bool *nulls; /* [HG_BATCH_ROWS] own memory */
+} HgTerm;
+
+struct HgArithmetic
+{
+	int ncolumns;
+	const int *attnos; /* [ncolumns] */
+	/* [ncolumns] of a batch; NULL if column c is column c of the batch. */
+	const int *columns;
+	List *terms; /* HgTerms by number */
+	const HgBatch *batch;
+};
+
+/* Returns a term by its number. */
+static inline HgTerm *
+hg_arithmetic_term(const HgArithmetic *arithmetic, int number)
+{
+	return list_nth(arithmetic->terms, number);
+}
+
+/*
+ * hg_arithmetic_program.c: compiles expressions over the columns of a batch into programs for a
+ * device that has the columns
+ */
+
+/* A column on a device, as an operand of a program. */
+typedef struct HgOperand
+{
+	uint32 column; /* column index in the device's side */
+	int scale;	   /* display scale of scaled integers; -1 if the column has none */
+} HgOperand;
+
+/* Returns the set of columns that an expression uses. */
+extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int number);
+
+/*
+ * Compiles an expression into a program.  operands[column] describes each column that it uses.
+ * *scale is the display scale of the result, or -1 for integers.  Returns false if the expression
+ * has no program.
+ */
+extern bool hg_arithmetic_program(const HgArithmetic *arithmetic, int number,
+								  const HgOperand *operands, HgProgram *program, int *scale);
+
+/* Appends steps that multiply the result by 10^decimals; false if there is no room. */
+extern bool hg_arithmetic_scale_up(HgProgram *program, int decimals);
 
 #endif /* HG_ARITHMETIC_H */

@@ -20,8 +20,7 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_arithmetic_program.h"
-#include "batch/hg_arithmetic_term.h"
+#include "batch/hg_arithmetic.h"
 #include "batch/hg_numeric.h"
 
 /* A program that is being compiled. */

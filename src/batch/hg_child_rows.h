@@ -19,7 +19,7 @@
 
 #include "backend/hg_budget.h"
 #include "backend/hg_progress.h"
-#include "batch/hg_covered_rows.h"
+#include "batch/hg_covered.h"
 #include "batch/hg_filter.h"
 #include "batch/hg_input_keys.h"
 #include "batch/hg_page_source.h"

@@ -12,8 +12,8 @@
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 
-#include "batch/hg_compared.h"
 #include "batch/hg_numeric.h"
+#include "batch/hg_predicate.h"
 
 /* Collects the expressions' distinct columns; false for none, or for system columns. */
 static bool

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_comparison.h
- *	  Comparisons with constants or with another column, compiled into predicates.
+ *	  Clauses that are compiled into predicates: comparisons, and conditions on texts.
  *
  * The left side is a column, or an expression over columns.
  *
@@ -13,6 +13,7 @@
 #define HG_COMPARISON_H
 
 #include "nodes/nodes.h"
+#include "nodes/primnodes.h"
 
 #include "batch/hg_predicate.h"
 
@@ -61,5 +62,24 @@ extern HgPredicate *hg_comparison_predicate(const HgComparison *comparison, int 
  */
 extern HgPredicate *hg_comparison_predicate_column(Node *column, Node *other, Oid opno,
 												   bool negated);
+
+/* hg_comparison.c: text conditions: collations that compare texts as bytes, and LIKE */
+
+/*
+ * Returns true if texts are known to be equal (or, if equality is false, to be ordered) as their
+ * bytes are, under a collation.
+ */
+extern bool hg_text_is_bytewise(Oid collation, bool equality);
+
+/* Returns true if the operator is LIKE of text or char(n). */
+extern bool hg_text_is_like(Oid opno);
+
+/*
+ * Returns the predicate "column LIKE pattern", or NOT LIKE if negated, in CurrentMemoryContext.
+ * The pattern is not NULL.  Returns NULL if it has wildcards other than %, or cannot be compared
+ * as bytes.
+ */
+extern HgPredicate *hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation,
+										   bool negated);
 
 #endif /* HG_COMPARISON_H */

@@ -20,7 +20,7 @@
 #include "port/pg_bitutils.h"
 
 #include "batch/hg_covered.h"
-#include "batch/hg_resident_values.h"
+#include "batch/hg_resident_columns.h"
 #include "batch/hg_values.h"
 
 /* Vertices are marked while at most this part of the graph's rows is not covered. */

@@ -13,7 +13,7 @@
 #include "utils/memutils.h"
 
 #include "backend/hg_host.h"
-#include "batch/hg_covered_rows.h"
+#include "batch/hg_covered.h"
 
 /* Rows that are found at a time. */
 #define HG_FOUND_ROWS 1024

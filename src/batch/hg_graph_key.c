@@ -20,7 +20,7 @@
 
 #include "batch/hg_graph_key.h"
 #include "batch/hg_key.h"
-#include "batch/hg_resident_values.h"
+#include "batch/hg_resident_columns.h"
 
 /*
  * Returns true if a hash function cannot be replaced: it is built in, and not a container's, which

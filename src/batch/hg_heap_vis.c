@@ -17,7 +17,7 @@
 #include "access/transam.h"
 #include "storage/bufmgr.h"
 
-#include "batch/hg_heap_vis.h"
+#include "batch/hg_heap_page.h"
 
 /* What is known of the last xmin, because the rows of a page have few. */
 typedef struct HgIdAge

@@ -9,7 +9,7 @@
  * - rows: the columns that are needed above, under the same row numbers.
  * - null_rows: the columns of rows whose key is NULL, if the join returns them.
  *
- * If the join reads no column of many rows, a bitmap of keys (hg_key_bits.h) may replace all
+ * If the join reads no column of many rows, a bitmap of keys (hg_key_column.h) may replace all
  * three.
  *
  * If only some of the rows are to be joined, words and rows have copies of them, and spare_words
@@ -27,7 +27,6 @@
 #include "batch/hg_column_store.h"
 #include "batch/hg_filter.h"
 #include "batch/hg_input_keys.h"
-#include "batch/hg_key_bits.h"
 #include "batch/hg_key_column.h"
 #include "batch/hg_spill.h"
 

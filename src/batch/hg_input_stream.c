@@ -9,7 +9,7 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_input_stream.h"
+#include "batch/hg_input.h"
 #include "batch/hg_values.h"
 
 StaticAssertDecl(HG_RUN_MOST <= PG_UINT16_MAX, "places of a run's rows are 16-bit");

@@ -9,7 +9,7 @@
  */
 #include "hg_compat.h"
 
-#include "batch/hg_intervals.h"
+#include "batch/hg_predicate.h"
 
 static int
 hg_interval_compare(const void *a, const void *b)

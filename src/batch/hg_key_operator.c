@@ -23,7 +23,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "batch/hg_key_operator.h"
+#include "batch/hg_key.h"
 
 /*
  * The built-in equality functions that compare images.  They are identified by function and not by

@@ -20,7 +20,6 @@
 
 #include "batch/hg_bound_params.h"
 #include "batch/hg_comparison.h"
-#include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_page_source.h"
 #include "engine/hg_cost_table.h"

@@ -17,18 +17,106 @@
 #ifndef HG_PREDICATE_H
 #define HG_PREDICATE_H
 
+#include "postgres.h"
+
 #include "access/attnum.h"
 #include "access/tupdesc.h"
 #include "nodes/nodes.h"
 
+#include "batch/hg_arithmetic.h"
 #include "batch/hg_batch.h"
-#include "batch/hg_bytes.h"
-#include "batch/hg_compared.h"
-#include "batch/hg_intervals.h"
 #include "batch/hg_value_order.h"
 #include "engine/hg_row_filter.h"
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_graph.h"
+
+/*
+ * Sets of integers as intervals.
+ *
+ * Integers have 128 bits, so that neighbours of 64-bit integers are representable.  Sets are
+ * immutable, and are created in CurrentMemoryContext.
+ */
+
+#define HG_INTERVAL_MIN ((int128) ((uint128) 1 << 127))
+#define HG_INTERVAL_MAX (~HG_INTERVAL_MIN)
+
+/* Both ends are included. */
+typedef struct HgInterval
+{
+	int128 low;
+	int128 high;
+} HgInterval;
+
+/* Ascending intervals, with at least one integer between two of them. */
+typedef struct HgIntervals
+{
+	int n;
+	HgInterval intervals[FLEXIBLE_ARRAY_MEMBER];
+} HgIntervals;
+
+/* Returns the union of intervals[n], which is sorted.  An interval with low > high is empty. */
+extern HgIntervals *hg_intervals_create(int n, HgInterval *intervals);
+
+/* Returns the set of the integers from low to high, both included. */
+extern HgIntervals *hg_intervals_between(int128 low, int128 high);
+
+/* Returns the set of all integers that are not in a set. */
+extern HgIntervals *hg_intervals_complement(const HgIntervals *set);
+
+/* Returns true if the integer is in the set. */
+extern bool hg_intervals_contain(const HgIntervals *set, int128 value);
+
+/* Returns true if all integers from low to high are in the set. */
+extern bool hg_intervals_cover(const HgIntervals *set, int128 low, int128 high);
+
+/* Returns true if any integer from low to high is in the set. */
+extern bool hg_intervals_meet(const HgIntervals *set, int128 low, int128 high);
+
+/*
+ * Expressions over columns of a table whose results a predicate compares.
+ *
+ * One expression's numbers are in a set or not; two expressions are compared with each other.
+ * hg_arithmetic.c computes either exactly what PostgreSQL computes, or nothing for the whole batch.
+ * So a comparison raises no error, and a row that would raise one is rechecked.
+ */
+
+/* The most terms of all expressions that a scan's conditions compare. */
+#define HG_MAX_COMPARED_TERMS 256
+
+typedef struct HgCompared
+{
+	Node *exprs[2]; /* not copied; the second is NULL if there is only one */
+	HgArithmetic *arithmetic;
+	int numbers[2]; /* of the expressions in arithmetic */
+	int ncolumns;
+	int *attnos;  /* [ncolumns] attributes of the table */
+	int *columns; /* [ncolumns] of a batch; filled in by what binds a predicate */
+} HgCompared;
+
+/*
+ * Creates the comparison of one expression, or of two if other is not NULL, in
+ * CurrentMemoryContext.  Returns NULL if the expressions have no columns or cannot be computed
+ * column by column.
+ */
+extern HgCompared *hg_compared_create(Node *expr, Node *other);
+
+/* Returns true if both compare the same expressions. */
+extern bool hg_compared_equal(const HgCompared *a, const HgCompared *b);
+
+/*
+ * Returns the numbers of the only expression for all rows of a batch, valid until the next batch.
+ * Returns NULL if a row's number does not fit.
+ */
+extern const HgNumbers *hg_compared_numbers(HgCompared *compared, const HgBatch *batch);
+
+/*
+ * Compares the two expressions: orders[i] is -1, 0 or 1, the order of the first to the second in
+ * row i.  nulls[i] is true if either is NULL there.  Returns false if a row's number does not fit.
+ */
+extern bool hg_compared_orders(HgCompared *compared, const HgBatch *batch, int64 *orders,
+							   bool *nulls);
+
+/* hg_predicate.c: clauses over columns, as sets of rows */
 
 typedef enum HgPredicateKind
 {

@@ -12,8 +12,8 @@
 #include "miscadmin.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_bytes.h"
 #include "batch/hg_predicate.h"
+#include "batch/hg_value_order.h"
 
 /* ---------------------------------------------------------------------
  * Bytes

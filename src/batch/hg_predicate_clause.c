@@ -26,7 +26,6 @@
 
 #include "batch/hg_comparison.h"
 #include "batch/hg_predicate.h"
-#include "batch/hg_text_clause.h"
 
 static HgPredicate *
 hg_predicate_from_operator(const OpExpr *op, bool holds)

@@ -12,7 +12,7 @@
 
 #include "miscadmin.h"
 
-#include "batch/hg_arithmetic_program.h"
+#include "batch/hg_arithmetic.h"
 #include "batch/hg_predicate.h"
 
 /* Codes whose values are compared between two checks for interrupts. */

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_resident_columns.h
- *	  Fills columns of batches from the arrays of cached columns.
+ *	  The values of cached columns: as Datums, and as columns of batches.
  *
  * The arrays are those of the segment of the scan's current run (hg_scan_resident.h).  Only
  * hg_resident_columns_add() and hg_resident_columns_run() allow columns that are left alone.
@@ -13,9 +13,47 @@
 #ifndef HG_RESIDENT_COLUMNS_H
 #define HG_RESIDENT_COLUMNS_H
 
+#include "hg_compat.h"
+
 #include "batch/hg_batch.h"
 #include "batch/hg_predicate.h"
 #include "batch/hg_scan_resident.h"
+#include "resident/hg_resident_array.h"
+#include "resident/hg_resident_key.h"
+
+/* hg_resident_columns.c: values of a segment's column as Datums */
+
+/*
+ * Returns the bytes that HG_BATCH_ROWS values of a column may need beside its arrays, in any
+ * encoding; 0 if none.
+ */
+extern Size hg_resident_values_room(const HgResidentColumn *column);
+
+/*
+ * Sets values[i] to the value of row first + which[i], or first + i if which is NULL, for i < n.
+ * The value of a NULL is undefined.  By-reference values point into the arrays or into room, which
+ * has hg_resident_values_room() bytes.
+ */
+extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *array,
+									 char *room, uint32 first, const uint16 *which, int n,
+									 Datum *values);
+
+/* Sets values[i] to Int64GetDatum() of the scaled integer; the array's encoding is SCALED. */
+extern void hg_resident_values_scaled(const HgSegmentArray *array, uint32 first,
+									  const uint16 *which, int n, Datum *values);
+
+/*
+ * Sets values[i] to UInt32GetDatum() of the code; the array's encoding is DICTIONARY.  The code of
+ * a NULL is undefined.
+ */
+extern void hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which,
+									 int n, Datum *values);
+
+/* Returns an upper bound of the bytes of the by-reference values of n rows from first on. */
+extern Size hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array,
+									 uint32 first, uint32 n);
+
+/* hg_resident_columns.c: fills columns of batches from the arrays of cached columns */
 
 /* The columns of a batch, and the arrays that fill them. */
 typedef struct HgResidentColumns HgResidentColumns;

@@ -21,7 +21,6 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
-#include "batch/hg_scan.h"
 #include "batch/hg_scan_table.h"
 
 /* The first block of copied by-reference values. */

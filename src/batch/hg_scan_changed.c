@@ -38,7 +38,7 @@
 
 #include "port/pg_bitutils.h"
 
-#include "batch/hg_scan_changed.h"
+#include "batch/hg_scan_resident.h"
 
 /* Ids after which a horizon is not used any more: half of what can be compared. */
 #define HG_HORIZON_IDS (UINT64CONST(1) << 30)

@@ -12,11 +12,10 @@
 #include "executor/instrument.h"
 #include "miscadmin.h"
 
-#include "batch/hg_heap_vis.h"
 #include "batch/hg_heap_page.h"
 #include "batch/hg_covered.h"
 #include "batch/hg_predicate.h"
-#include "batch/hg_scan_changed.h"
+#include "batch/hg_scan_resident.h"
 #include "batch/hg_scan_table.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_statistics.h"

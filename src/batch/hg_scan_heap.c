@@ -21,7 +21,6 @@
 #include "storage/bufmgr.h"
 
 #include "batch/hg_heap_page.h"
-#include "batch/hg_scan_heap.h"
 #include "batch/hg_scan_table.h"
 #include "batch/hg_scan_tuples.h"
 

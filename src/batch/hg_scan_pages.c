@@ -4,10 +4,10 @@
  *	  Reads sequential scans of heap tables a page at a time.
  *
  * The rows of a page are processed together (hg_scan_heap.c), where core returns one row at a time
- * and evaluates the plan's qual for it (hg_scan_select.h).  The counters that core raises are
+ * and evaluates the plan's qual for it (hg_scan_qual.h).  The counters that core raises are
  * raised too: the relation's (pg_stat_get_tuples_returned) and the plan node's.
  *
- * Rows of blocks that are valid in the cache are read from cached columns (hg_scan_runs.h), in
+ * Rows of blocks that are valid in the cache are read from cached columns (hg_scan_table.h), in
  * turn with pages of other blocks.
  *
  * Copyright (c) 2026, the hashgraph authors

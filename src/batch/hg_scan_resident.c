@@ -19,7 +19,6 @@
 #include "access/parallel.h"
 
 #include "batch/hg_heap_page.h"
-#include "batch/hg_scan_changed.h"
 #include "batch/hg_scan_resident.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_auto.h"

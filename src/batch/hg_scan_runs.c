@@ -22,7 +22,7 @@
 #include "batch/hg_heap_page.h"
 #include "batch/hg_predicate.h"
 #include "batch/hg_resident_columns.h"
-#include "batch/hg_scan_runs.h"
+#include "batch/hg_scan_table.h"
 
 /* A predicate of the qual. */
 typedef struct HgRunClause

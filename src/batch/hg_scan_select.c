@@ -32,7 +32,7 @@
 #include "optimizer/optimizer.h"
 
 #include "batch/hg_bound_params.h"
-#include "batch/hg_scan_select.h"
+#include "batch/hg_scan_qual.h"
 #include "engine/hg_cost_table.h"
 
 /* Estimates the ns of the qual for a row. */

@@ -12,15 +12,98 @@
 #ifndef HG_SCAN_TABLE_H
 #define HG_SCAN_TABLE_H
 
+#include "access/relscan.h"
 #include "nodes/execnodes.h"
 
 #include "batch/hg_batch.h"
 #include "batch/hg_graph_key.h"
-#include "batch/hg_scan_heap.h"
+#include "batch/hg_scan_qual.h"
 #include "batch/hg_scan_resident.h"
-#include "batch/hg_scan_runs.h"
-#include "batch/hg_scan_select.h"
 #include "batch/hg_shared_covered.h"
+
+/* hg_scan_heap.c: reads rows of a table scan from the heap, a page at a time */
+
+typedef struct HgScanHeap HgScanHeap;
+
+/* Creates a reader of the table's attributes attnos[nattnos], in CurrentMemoryContext. */
+extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos);
+
+/*
+ * Appends rows of the scan that pass the check and the qual to a batch, as hg_scan_table_fill()
+ * does. Counts the source's blocks.  Returns false at the end.
+ */
+extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch,
+							  const HgBatchSource *source);
+
+/*
+ * Appends rows of a block that is not valid, from row run->taken on; the block must fit.  Returns
+ * the number of rows read.  Sets *all if they are the block's last.
+ */
+extern int hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun *run,
+								  HgBatch *batch, Size max_bytes, bool *all);
+
+/* Returns true if a whole block may be appended to the batch. */
+extern bool hg_scan_heap_fits(const HgScanHeap *heap, const HgBatch *batch);
+
+/* Returns true if rows of the batch point into the page that was read last. */
+extern bool hg_scan_heap_holds(const HgScanHeap *heap, const HgBatch *batch);
+
+/* hg_scan_runs.c: reads rows of a table scan from cached columns */
+
+typedef struct HgScanRuns HgScanRuns;
+
+/*
+ * Creates a reader of the table's attributes attnos[nattnos], in CurrentMemoryContext.  The qual
+ * uses qual_attnos[nqual].  resident must have all of them.
+ */
+extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
+									   const AttrNumber *attnos, int nqual,
+									   const AttrNumber *qual_attnos);
+
+/*
+ * Returns true if no row of the run's segment can pass the qual.  The run's rows are then counted
+ * as returned by the scan and removed by the qual.
+ */
+extern bool hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run);
+
+/*
+ * Appends the next rows of a run that pass the check and the qual to a batch;
+ * hg_scan_runs_rule_out() must have returned false.  By-reference values may take *room bytes,
+ * from which theirs are subtracted.  Returns the number of rows read, which are counted as
+ * returned by the scan.  It may use the scan's slot, which is then empty.
+ */
+extern int hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room);
+
+/* Returns the share of rows that pass the qual, in the segment that the scan is at. */
+extern HgPredicateShare hg_scan_runs_judge(HgScanRuns *runs, uint32 segment);
+
+/*
+ * Sets the bits of the rows first .. first + nrows - 1 that pass the qual, by row number in the
+ * segment.  Raises the plan's counters.  Returns the number of bits set.
+ */
+extern uint32 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits);
+
+/* Does the same for the rows first .. end - 1 whose bit in seen[] is set. */
+extern uint32 hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint32 end,
+									 uint64 *bits);
+
+/* Returns true if rows of the current run may be appended to the batch. */
+extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
+
+/*
+ * Sets values[] to the arrays of the run's next values, one for each of attnos.  Returns false,
+ * and the rows must be appended to a batch instead, if a column has NULLs or is by reference.
+ */
+extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,
+								const void **values);
+
+/* Returns what hg_scan_runs_values() would return. */
+extern bool hg_scan_runs_lie(const HgScanRuns *runs, const HgResidentRun *run);
+
+/*
+ * hg_scan_table.c: the table of a sequential scan, and which of its blocks are read from cached
+ * columns
+ */
 
 /* The fields are read-only for other files. */
 typedef struct HgScanTable
@@ -173,5 +256,16 @@ extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgShare
 
 /* Makes the source return all rows again, from the next rescan on. */
 extern void hg_scan_table_uncover(HgScanTable *table);
+
+/* hg_scan.c: reads the child plan of a join as batches */
+
+/*
+ * Creates a source of the attributes attnos[nattnos] (from 1, each once) of a plan's rows, in that
+ * order, in CurrentMemoryContext.  A sequential scan of a heap table, or an Append of such scans,
+ * is read by pages; any other plan by ExecProcNode.  Nothing else may read the plan.  The caller
+ * rescans the plan (ExecReScan); the source itself rescans a plan with changed parameters
+ * (chgParam).
+ */
+extern HgBatchSource *hg_scan_create(PlanState *plan, int nattnos, const int *attnos);
 
 #endif /* HG_SCAN_TABLE_H */

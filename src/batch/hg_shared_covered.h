@@ -6,7 +6,7 @@
  * The leader determines the covered rows (hg_covered.h) once, before workers start, and publishes
  * them.  The graph version and the segment versions are in memory that all processes share.  The
  * query's DSA has the bits of the rows that pass a qual, and the line pointers of the delta rows
- * of blocks that are covered in part (hg_scan_changed.h).  Each process pins these versions for
+ * of blocks that are covered in part (hg_scan_resident.h).  Each process pins these versions for
  * itself.  So all processes have the same covered rows under the same numbers, and skip the same
  * blocks of the table.  The join decides which process joins which rows.
  *

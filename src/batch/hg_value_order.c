@@ -12,6 +12,7 @@
 #include <math.h>
 
 #include "catalog/pg_type.h"
+#include "port/pg_bitutils.h"
 
 #include "batch/hg_value_order.h"
 #include "batch/hg_values.h"
@@ -113,4 +114,96 @@ hg_order_integer(HgValueOrder order, int width, Datum value)
 
 	hg_order_integers(order, width, &value, 1, &integer);
 	return integer;
+}
+
+/* ---------------------------------------------------------------------
+ * Substring search
+ *
+ * Texts of tables are short, so that a search must start without building tables of the part.  The
+ * first and the last byte of the part are compared at sixteen positions at a time.  Where both
+ * match, the bytes between them are compared.
+ * ---------------------------------------------------------------------
+ */
+
+/* Positions compared at once: compilers have vectors of 16 bytes on every processor. */
+#define HG_VECTOR_BYTES 16
+
+typedef uint8 HgByteVector __attribute__((vector_size(HG_VECTOR_BYTES)));
+
+/* Returns the index, in memory order, of the first byte that is not 0; there is one. */
+static inline int
+hg_word_first(uint64 word)
+{
+#ifdef WORDS_BIGENDIAN
+	return 7 - pg_leftmost_one_pos64(word) / BITS_PER_BYTE;
+#else
+	return pg_rightmost_one_pos64(word) / BITS_PER_BYTE;
+#endif
+}
+
+static inline HgByteVector
+hg_byte_vector_load(const char *at)
+{
+	HgByteVector vector;
+
+	memcpy(&vector, at, HG_VECTOR_BYTES);
+	return vector;
+}
+
+/* Returns true if part is at a position whose first and last byte match. */
+static inline bool
+hg_bytes_are_at(const char *at, HgBytes part)
+{
+	return part.length <= 2 || memcmp(at + 1, part.data + 1, part.length - 2) == 0;
+}
+
+/* Returns the first of HG_VECTOR_BYTES positions from at on that has part, or NULL. */
+static inline const char *
+hg_bytes_find_here(const char *at, HgBytes part, HgByteVector first, HgByteVector last)
+{
+	HgByteVector both = (HgByteVector) ((hg_byte_vector_load(at) == first) &
+										(hg_byte_vector_load(at + part.length - 1) == last));
+	uint64 words[HG_VECTOR_BYTES / sizeof(uint64)];
+
+	memcpy(words, &both, sizeof(words));
+	if (likely((words[0] | words[1]) == 0))
+		return NULL;
+	for (int w = 0; w < (int) lengthof(words); w++)
+		while (words[w] != 0)
+		{
+			int byte = hg_word_first(words[w]);
+			const char *candidate = at + w * sizeof(uint64) + byte;
+
+			if (hg_bytes_are_at(candidate, part))
+				return candidate;
+			((uint8 *) &words[w])[byte] = 0;
+		}
+	return NULL;
+}
+
+const char *
+hg_bytes_find(HgBytes value, HgBytes part)
+{
+	const char *at = value.data;
+	/* end of the possible positions */
+	const char *end = value.data + value.length - part.length + 1;
+	char first = part.data[0];
+	char last = part.data[part.length - 1];
+
+	if (value.length - part.length + 1 >= HG_VECTOR_BYTES)
+	{
+		HgByteVector firsts = (HgByteVector){0} + (uint8) first;
+		HgByteVector lasts = (HgByteVector){0} + (uint8) last;
+		const char *found;
+
+		for (; end - at > HG_VECTOR_BYTES; at += HG_VECTOR_BYTES)
+			if ((found = hg_bytes_find_here(at, part, firsts, lasts)) != NULL)
+				return found;
+		/* the last positions, some of them for the second time */
+		return hg_bytes_find_here(end - HG_VECTOR_BYTES, part, firsts, lasts);
+	}
+	for (; at < end; at++)
+		if (*at == first && at[part.length - 1] == last && hg_bytes_are_at(at, part))
+			return at;
+	return NULL;
 }

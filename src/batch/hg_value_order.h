@@ -18,6 +18,8 @@
 
 #include "postgres.h"
 
+#include "utils/uuid.h"
+
 typedef enum HgValueOrder
 {
 	HG_ORDER_UNKNOWN,
@@ -50,5 +52,70 @@ extern int64 hg_order_integer(HgValueOrder order, int width, Datum value);
 /* Sets integers[i] to the integer of values[i], for i < n. */
 extern void hg_order_integers(HgValueOrder order, int width, const Datum *values, int n,
 							  int64 *integers);
+
+/*
+ * Values that are compared as bytes, and their orders.
+ *
+ * An HgBytes points into the value, and owns no memory.
+ */
+
+typedef struct HgBytes
+{
+	const char *data;
+	int length;
+} HgBytes;
+
+/* Returns true if a value that is compared as bytes is neither compressed nor out of line. */
+static inline bool
+hg_bytes_is_inline(HgValueOrder order, Datum value)
+{
+	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
+
+	/* a pointer to a value out of line has a short header too */
+	return order == HG_ORDER_UUID ||
+		   !(VARATT_IS_EXTERNAL(varlena) || VARATT_IS_COMPRESSED(varlena));
+}
+
+/* Returns the bytes of an inline value; for HG_ORDER_BLANKS without trailing blanks. */
+static inline HgBytes
+hg_bytes_of(HgValueOrder order, Datum value)
+{
+	const struct varlena *varlena = (const struct varlena *) DatumGetPointer(value);
+	HgBytes bytes;
+
+	if (order == HG_ORDER_UUID)
+	{
+		bytes.data = (const char *) varlena;
+		bytes.length = UUID_LEN;
+		return bytes;
+	}
+	bytes.data = VARDATA_ANY(varlena);
+	bytes.length = (int) VARSIZE_ANY_EXHDR(varlena);
+	if (order == HG_ORDER_BLANKS)
+		while (bytes.length > 0 && bytes.data[bytes.length - 1] == ' ')
+			bytes.length--;
+	return bytes;
+}
+
+/* Compares as memcmp() does; a prefix is less than what it begins.  Returns <0, 0 or >0. */
+static inline int
+hg_bytes_compare(HgBytes a, HgBytes b)
+{
+	int order = memcmp(a.data, b.data, Min(a.length, b.length));
+
+	return order != 0 ? order : (a.length > b.length) - (a.length < b.length);
+}
+
+/* Compares by length first, which is faster than by bytes.  Returns <0, 0 or >0. */
+static inline int
+hg_bytes_compare_quickly(HgBytes a, HgBytes b)
+{
+	if (a.length != b.length)
+		return a.length < b.length ? -1 : 1;
+	return memcmp(a.data, b.data, a.length);
+}
+
+/* Returns the first occurrence of part in value, or NULL.  part has at least one byte. */
+extern const char *hg_bytes_find(HgBytes value, HgBytes part);
 
 #endif /* HG_VALUE_ORDER_H */

@@ -81,12 +81,51 @@
 #include <stdint.h>
 
 #include "hg_shared_job.h"
-#include "hg_status.h"
 
 #ifdef __cplusplus
 extern "C"
 {
 #endif
+
+	typedef enum HgStatus
+	{
+		HG_OK = 0,
+		HG_INVALID,				 /* the caller broke the contract or a limit */
+		HG_OUT_OF_MEMORY,		 /* host memory refused; without a device also: over memory_limit */
+		HG_DEVICE_OUT_OF_MEMORY, /* device memory refused, over the device's budget or over
+								  * memory_limit: a smaller job may work */
+		HG_TOO_MANY_ROWS,		 /* a side would pass HG_MAX_ROWS */
+		HG_CANCELLED,			 /* host->cancelled() returned true */
+		HG_UNAVAILABLE,			 /* no device, no driver, not ready yet */
+		HG_EVICTED, /* the job was idle and others waited for its device memory: a new job may work
+					 */
+		HG_NO_REPLICA, /* no replica of that name, or not any more: sending keys may work */
+		HG_NOT_UNIQUE, /* a row would find several rows in a lookup that allows one: a plain join
+						* may work */
+		HG_BAD_PAGE,   /* a page of a table is damaged: the caller may read its rows itself */
+		HG_OVERFLOW,   /* a number computed of a row overflows: the caller decides whether that row
+						* matters */
+		HG_DEVICE_FAILED,  /* a call to the device's driver failed */
+		HG_CONNECTION_LOST /* the device process is gone */
+	} HgStatus;
+
+	/* An error description for people: message has no newline, detail may be "". */
+	typedef struct HgError
+	{
+		HgStatus status;
+		char message[160];
+		char detail[240];
+	} HgError;
+
+	/* Fills *error (if not NULL) printf-like and returns status; detail may be NULL. */
+	extern HgStatus hg_error_set(HgError *error, HgStatus status, const char *detail,
+								 const char *format, ...)
+#if defined(__GNUC__)
+		__attribute__((format(printf, 4, 5)))
+#endif
+		;
+
+	/* hg_engine.c: the interface of the engine: HashGraphs of keys and row numbers */
 
 	/* hg_table_measure.h */
 	struct HgTableTrial;
@@ -432,7 +471,7 @@ extern "C"
 		uint64_t max_groups; /* at least 1; with more groups reduce answers HG_TOO_MANY_GROUPS */
 	} HgReduceSpec;
 
-	/* In place of a number of groups: more than max_groups, or than there is memory for. */
+/* In place of a number of groups: more than max_groups, or than there is memory for. */
 #define HG_TOO_MANY_GROUPS UINT64_MAX
 
 	/* Group records, in an array of the caller. */
@@ -590,7 +629,7 @@ extern "C"
 		void (*close)(HgJob *job);
 	} HgJoinCalls;
 
-	/* The table of an interface whose functions are named after its calls, with a prefix. */
+/* The table of an interface whose functions are named after its calls, with a prefix. */
 #define HG_JOIN_CALLS(prefix)                                                                      \
 	{                                                                                              \
 		.append = prefix##_append, .append_rows = prefix##_append_rows, .build = prefix##_build,   \

@@ -84,6 +84,15 @@ must_run_whole(const HgJobSpec *spec)
 	return spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
 }
 
+/* Returns HG_OK, or HG_INVALID if a job has no columns. */
+static HgStatus
+check_columns(const HgPassesJob *job, HgError *error)
+{
+	if (!must_run_whole(&job->pass.spec))
+		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
+	return HG_OK;
+}
+
 /*
  * Handles the device's answer that it has no memory for the whole job: prepares partition passes
  * and sets *status to the result.  Returns true if the caller continues with passes.
@@ -261,10 +270,10 @@ passes_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 	HgPassesJob *job = job_of(handle);
 	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
+	if (status == HG_OK)
+		status = check_columns(job, error);
 	if (status != HG_OK)
 		return status;
-	if (!must_run_whole(&job->pass.spec))
-		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	return hg_wrapped_finish(
 		&job->state, job->pass.now.calls.columns->append_column(
 						 job->pass.now.job, side, column, values, nulls, count, first_row, error));
@@ -296,10 +305,8 @@ static HgStatus
 passes_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -355,10 +362,8 @@ static HgStatus
 passes_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -377,14 +382,12 @@ passes_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 			  HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
 	if (status == HG_OK)
-		status = hg_wrapped_check_mode(mode, error);
+		status = check_columns(job, error);
 	if (status != HG_OK)
 		return status;
-	if (!must_run_whole(&job->pass.spec))
-		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	job->pass.streaming = false;
 	return hg_wrapped_finish(&job->state, job->pass.now.calls.columns->reduce(
 											  job->pass.now.job, mode, spec, groups, error));
@@ -397,10 +400,10 @@ passes_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
+	if (status == HG_OK)
+		status = check_columns(job, error);
 	if (status != HG_OK)
 		return status;
-	if (!must_run_whole(&job->pass.spec))
-		return hg_error_set(error, HG_INVALID, NULL, "the job has no columns");
 	return hg_wrapped_finish(
 		&job->state, job->pass.now.calls.columns->next_groups(job->pass.now.job, records, error));
 }

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_passes_run.h"
+#include "hg_passes_parts.h"
 
 #include "hg_hash.h"
 #include "hg_host_memory.h"

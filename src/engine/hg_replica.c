@@ -9,7 +9,6 @@
  */
 #include "hg_computed.h"
 #include "hg_replica.h"
-#include "hg_replica_side.h"
 #include "hg_row_filter.h"
 
 HgStatus

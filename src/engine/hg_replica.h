@@ -81,10 +81,10 @@ extern "C"
 		uint32_t partition; /* 0: all of it; else one of its partitions (hg_partitioning.h) */
 	} HgReplicaName;
 
-	/*
-	 * Names of replicas that a job needs and a device does not have: the first few, followed by a
-	 * name with serial 0.  An empty list means that any replica of the job may be missing.
-	 */
+/*
+ * Names of replicas that a job needs and a device does not have: the first few, followed by a
+ * name with serial 0.  An empty list means that any replica of the job may be missing.
+ */
 #define HG_MAX_MISSING_REPLICAS 8
 
 	typedef struct HgMissingReplicas
@@ -176,7 +176,7 @@ extern "C"
 		HgReplicaUse found;	   /* rows that are looked up */
 	} HgReplicaLookup;
 
-	/* Values in place of the ordinal of a row that was found: no row, or more than one. */
+/* Values in place of the ordinal of a row that was found: no row, or more than one. */
 #define HG_FOUND_NONE UINT32_MAX
 #define HG_FOUND_TWO (UINT32_MAX - 1)
 
@@ -325,6 +325,51 @@ extern "C"
 		HgStatus (*mask)(HgJob *job, HgSide side, uint32_t lookup, uint64_t first_word,
 						 uint64_t count, const uint64_t *words, HgError *error);
 	} HgMaskCalls;
+
+	/*
+	 * Sides of jobs that are graph replicas: strides of ordinals, masks, and checks.
+	 *
+	 * These functions look at all that a job says of a side: its columns, lookups and filters
+	 * (hg_row_filter.h).
+	 */
+
+	/* Returns the stride of the ordinals of a side's own rows; 0 if the job uses no ordinals. */
+	extern uint32_t hg_replica_side_stride(const HgJobSpec *spec, HgSide side);
+
+	/*
+	 * Returns true if the job has a mask, given or made by a filter, of the rows of a side (lookup
+	 * 0) or of the rows that lookup - 1 looks up.
+	 */
+	extern bool hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup);
+
+	/* Returns true if a row of the side that finds nothing in some lookup does not count. */
+	static inline bool
+	hg_replica_lookups_drop(const HgJobSpec *spec, HgSide side)
+	{
+		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+			if (spec->lookups[side][i].unmatched == 0)
+				return true;
+		return false;
+	}
+
+	/*
+	 * Checks that a graph replica can be a side, with its columns and lookups.  Returns HG_OK, or
+	 * HG_INVALID with an explanation.
+	 */
+	extern HgStatus hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error);
+
+	/*
+	 * Checks that each row of a side that is a graph replica has an ordinal in its columns and
+	 * lookups. numbers is the upper bound, exclusive, of its rows' numbers in their parts.  The
+	 * spec has passed hg_spec_check.  Returns HG_OK or HG_INVALID.
+	 */
+	extern HgStatus hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
+											  HgError *error);
+
+	/* The same for the rows of both graphs of a lookup. */
+	extern HgStatus hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup,
+													 uint32_t own_numbers, uint32_t found_numbers,
+													 HgError *error);
 
 #ifdef __cplusplus
 }

@@ -9,7 +9,7 @@
  */
 #include <string.h>
 
-#include "hg_replica_side.h"
+#include "hg_replica.h"
 #include "hg_row_filter.h"
 
 /* ---------------------------------------------------------------------

@@ -41,7 +41,6 @@
 
 #include "hg_exchange.h"
 #include "hg_replica.h"
-#include "hg_replica_side.h"
 #include "hg_pages.h"
 #include "hg_row_filter.h"
 #include "hg_table_measure.h"

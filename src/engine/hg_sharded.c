@@ -484,10 +484,8 @@ static HgStatus
 sharded_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 	if (job->is_partitioned)
@@ -535,10 +533,8 @@ sharded_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error
 {
 	HgShardedJob *job = job_of(handle);
 	uint64_t sum = 0;
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_mode(mode, error);
 	if (status != HG_OK)
 		return status;
 
@@ -563,10 +559,8 @@ sharded_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64
 			   HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_mode(mode, error);
 	if (status == HG_OK)
 		status = hg_reduce_check(&job->spec, spec, error);
 	if (status != HG_OK)

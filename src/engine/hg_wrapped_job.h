@@ -70,4 +70,13 @@ hg_wrapped_check_side(HgSide side, HgError *error)
 	return HG_OK;
 }
 
+/* Returns HG_OK, or HG_INVALID if the job is not built or the match mode is unknown. */
+static inline HgStatus
+hg_wrapped_check_matching(const HgWrappedState *state, HgMatchMode mode, HgError *error)
+{
+	HgStatus status = hg_wrapped_check_built(state, error);
+
+	return status == HG_OK ? hg_wrapped_check_mode(mode, error) : status;
+}
+
 #endif /* HG_WRAPPED_JOB_H */

@@ -6,7 +6,7 @@
  * There is one for the server, connected to no database.  Once a second, or when it is woken, it
  * reads the directory.  A database with entries gets a post, a chain and two witnesses, and
  * loaders while something is to be loaded.  The workers of a database without entries, or of one
- * that a command needs for itself (hg_loader_holdoff.h), are asked to exit.  When all have gone,
+ * that a command needs for itself (hg_loader_worker.h), are asked to exit.  When all have gone,
  * the post is free for another database.  A worker that ends is started again after a pause, which
  * doubles each time the worker has not lived for long.
  *
@@ -31,8 +31,6 @@
 #include "utils/timestamp.h"
 
 #include "hg_guc.h"
-#include "loader/hg_loader.h"
-#include "loader/hg_loader_holdoff.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"

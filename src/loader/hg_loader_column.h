@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_column.h
- *	  Collects the values of a segment's column, and makes its arrays from them.
+ *	  Makes the arrays of a segment version from copies of the table's pages, column by
+ *	  column.
  *
  * The encoding (resident/hg_resident_array.h) is chosen when all values are there.
  *
@@ -15,6 +16,7 @@
 #include "hg_compat.h"
 
 #include "resident/hg_resident_array.h"
+#include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_version.h"
 
 /*
@@ -119,5 +121,35 @@ extern void hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row,
 /* Fills in data with the arrays of nrows rows, which live as long as the context. */
 extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
 									 HgSegmentColumnData *data);
+
+/*
+ * hg_loader_encode.c: makes the arrays of a segment version from copies of the table's pages
+ */
+
+/* Returns HG_REASON_NONE if a column may be cached, or else why it may not. */
+extern HgResidentReason hg_encode_may_take_in(Form_pg_attribute attribute);
+
+typedef struct HgEncoder HgEncoder;
+
+/* Creates an encoder for the rows of a segment, in a memory context below the current one. */
+extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns,
+								   int ncolumns);
+
+/* Adds the rows of a block; blocks ascend.  A block that is not added has no rows. */
+extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
+
+/*
+ * Returns the bytes that the columns of fixed width take so far: a lower bound of the finished
+ * arrays.
+ */
+extern Size hg_encoder_fixed_bytes(const HgEncoder *encoder);
+
+/*
+ * Returns the data of a new version.  It belongs to the encoder.  No page can be added afterwards.
+ */
+extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, const HgCapture *capture);
+
+/* Frees the encoder. */
+extern void hg_encoder_end(HgEncoder *encoder);
 
 #endif /* HG_LOADER_COLUMN_H */

@@ -18,7 +18,6 @@
 
 #include "batch/hg_scan_tuples.h"
 #include "loader/hg_loader_column.h"
-#include "loader/hg_loader_encode.h"
 
 /* Initial room, in rows. */
 #define HG_ENCODE_ROWS 32768

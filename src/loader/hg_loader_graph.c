@@ -31,8 +31,8 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
-#include "loader/hg_loader_graph.h"
 #include "loader/hg_loader_plan.h"
+#include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_eviction.h"

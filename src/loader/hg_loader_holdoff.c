@@ -24,8 +24,8 @@
 
 #include "backend/hg_cleanup.h"
 #include "backend/hg_elapsed.h"
-#include "loader/hg_loader_holdoff.h"
 #include "loader/hg_loader_shared.h"
+#include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_list.h"
 

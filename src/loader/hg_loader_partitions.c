@@ -17,7 +17,7 @@
 #include "nodes/pg_list.h"
 #include "utils/lsyscache.h"
 
-#include "loader/hg_loader_partitions.h"
+#include "loader/hg_loader_plan.h"
 
 /* What a partitioned table's entry requests. */
 typedef struct HgPartitioned

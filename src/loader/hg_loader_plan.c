@@ -9,7 +9,7 @@
  */
 #include "hg_compat.h"
 
-#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_column.h"
 #include "loader/hg_loader_plan.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"

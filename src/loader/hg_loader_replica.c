@@ -33,7 +33,6 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_graph.h"
-#include "resident/hg_resident_graph_copartition.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 

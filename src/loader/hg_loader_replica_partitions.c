@@ -7,7 +7,7 @@
  * the bits.  They determine the number of each row in its partition, as long as the version
  * exists.  To send a partition the edges are read once more.
  *
- * To co-partition a graph with another one (resident/hg_resident_graph_copartition.h) its edges
+ * To co-partition a graph with another one (resident/hg_resident_graph.h) its edges
  * are read to count its rows in each of the other's partitions.  Both graphs have the same rows of
  * a segment if they were made from the same version of it.  Rows of other segments are in no
  * partition: no join uses rows of a segment unless all of its graphs list the same version.

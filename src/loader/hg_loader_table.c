@@ -31,11 +31,10 @@
 #include "storage/procarray.h"
 #include "utils/timestamp.h"
 
-#include "loader/hg_loader_encode.h"
-#include "loader/hg_loader_graph.h"
+#include "loader/hg_loader_column.h"
+#include "loader/hg_loader_table.h"
 #include "loader/hg_loader_replica.h"
 #include "loader/hg_loader_plan.h"
-#include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"

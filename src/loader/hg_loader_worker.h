@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_loader_worker.h
- *	  Functions that all background workers of the cache use.
+ *	  The background workers of the cache: their start, and functions that all of them use.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -13,6 +13,32 @@
 #include "hg_compat.h"
 
 #include "loader/hg_loader_shared.h"
+
+/*
+ * Installs the hooks, and registers the launcher if the server has memory for cached columns.
+ * Does nothing unless called while shared_preload_libraries are loaded.
+ */
+extern void hg_loader_init(void);
+
+/*
+ * Makes the workers leave a database that a command needs for itself, and keeps them away.
+ *
+ * DROP DATABASE, ALTER DATABASE RENAME and SET TABLESPACE, and CREATE DATABASE of its template,
+ * fail if anyone else is connected.  PostgreSQL waits five seconds for an extension's background
+ * workers, and does not ask them to exit.  So this hook asks them first, and none is started until
+ * the transaction has ended.  DROP DATABASE also removes the database's entries from the
+ * directory.
+ */
+
+/* Installs the hook, while shared_preload_libraries are loaded. */
+extern void hg_holdoff_init(void);
+
+/* hg_witness.c: the period of the witnesses of a database */
+
+/* Returns the time from one round to the next, in ms.  Xmin is held back by twice as much. */
+extern long hg_witness_period(void);
+
+/* hg_loader_worker.c: functions that all background workers of the cache use */
 
 /* What a worker is started for, passed in bgw_extra. */
 typedef struct HgLoaderTask

@@ -9,7 +9,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "loader/hg_witness.h"
+#include "loader/hg_loader_worker.h"
 
 long
 hg_witness_period(void)

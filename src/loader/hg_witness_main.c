@@ -42,10 +42,8 @@
 #include "utils/resowner.h"
 #include "utils/timestamp.h"
 
-#include "loader/hg_loader_partitions.h"
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_worker.h"
-#include "loader/hg_witness.h"
 #include "resident/hg_resident_chain.h"
 
 /* Number of periods after its round that a successor is waited for. */

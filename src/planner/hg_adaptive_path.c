@@ -20,7 +20,6 @@
 #include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
 #include "planner/hg_input_cost.h"
-#include "planner/hg_lookup_cost.h"
 #include "planner/hg_scan_path.h"
 
 /* More outer rows are never collected to be counted. */

@@ -6,7 +6,7 @@
  * The time of a nested loop into an index grows with the number of its outer rows, which is often a
  * wrong guess.  An adaptive path has that loop beside a join that hashes, and decides when it has
  * counted the rows (executor/join/hg_join_lookup.h).  It costs what the loop takes
- * (hg_lookup_cost.h), and counting.  It replaces the loop, which core would prefer, as the loop
+ * (hg_input_cost.h), and counting.  It replaces the loop, which core would prefer, as the loop
  * alone does not count.
  *
  * If the first rows of the join matter, it looks rows up as they are read, until there have been

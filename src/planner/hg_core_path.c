@@ -15,7 +15,6 @@
 #include "planner/hg_core_path.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
 
 /*
@@ -267,25 +266,6 @@ hg_cheapest_path(const List *paths)
 	return NULL;
 }
 
-/* Returns true if rows of one of a query's relations can be looked up in an index. */
-static bool
-hg_query_has_lookups(const PlannerInfo *root, uint64 run)
-{
-	static const PlannerInfo *asked;
-	static uint64 asked_run;
-	static bool has;
-
-	if (asked == root && asked_run == run)
-		return has;
-	has = false;
-	for (int i = 1; i < root->simple_rel_array_size && !has; i++)
-		has = root->simple_rel_array[i] != NULL &&
-			  list_length(root->simple_rel_array[i]->cheapest_parameterized_paths) > 1;
-	asked = root;
-	asked_run = run;
-	return has;
-}
-
 static void
 hg_cheapest_restore(RelOptInfo *joinrel, uint64 run, bool partial)
 {
@@ -319,7 +299,7 @@ hg_core_paths_restore(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	uint64 run = hg_planner_run_find(root, joinrel);
 
-	if (run == 0 || !hg_query_has_lookups(root, run))
+	if (run == 0 || !hg_query_has_lookups(root))
 		return;
 	hg_cheapest_restore(joinrel, run, false);
 	hg_cheapest_restore(joinrel, run, true);

@@ -3,7 +3,7 @@
  * hg_graph_cost.c
  *	  The cost of a join whose rows come from cached HashGraphs.
  *
- * The node chooses the sides to cover by estimates of time (executor/join/hg_join_cover_cost.h).
+ * The node chooses the sides to cover by estimates of time (executor/join/hg_join_cover.h).
  * The planner uses the same estimates, converted to units of core's scans like all costs of our
  * joins (hg_join_cost.c).
  *
@@ -23,7 +23,6 @@
 #include "batch/hg_key.h"
 #include "batch/hg_scan_qual.h"
 #include "executor/join/hg_join_cover.h"
-#include "executor/join/hg_join_cover_cost.h"
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_eligible.h"

@@ -57,7 +57,7 @@
 #include "utils/spccache.h"
 
 #include "batch/hg_scan_qual.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_planner_run.h"

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_input_cost.h
- *	  How much less the inputs of our nodes cost them than they cost core.
+ *	  What reading an input of a join costs, or looking its rows up in an index.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -99,5 +99,50 @@ typedef struct HgInputCost
 
 /* Fills in the cost of an input. */
 extern void hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input);
+
+/* hg_join_input.c: a relation as an input of joins */
+
+typedef struct HgJoinInput
+{
+	HgInputCost whole;	 /* of the cheapest path that returns all rows */
+	HgInputCost partial; /* of the cheapest partial path; path is NULL without one */
+	int first;			 /* its first relation */
+	Path *repeated;		 /* the cheapest path that each process may run for itself; or NULL */
+	bool eligible;		 /* a join of ours can return its columns */
+} HgJoinInput;
+
+/* Returns a relation as an input, once its paths are complete; cached for the planner's run. */
+extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
+
+/* hg_lookup_cost.c: what lookups in an index take */
+
+/*
+ * Returns what one of this many lookups by an inner path takes, in the units of core's scans.
+ * Core's price of the lookup and of joining its rows is price; the outer path has the rows that are
+ * looked up.  Returns price if the inner path is no lookup in an index.
+ */
+extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price,
+						   double lookups);
+
+/*
+ * Returns true if rows of one of a query's relations can be looked up in an index.  Its relations
+ * have their paths.
+ */
+extern bool hg_query_has_lookups(const PlannerInfo *root);
+
+/* Returns the least that a lookup in an index takes, in the units of core's scans. */
+extern Cost hg_lookup_least_cost(void);
+
+/*
+ * Returns true if core has priced an inner path as a single lookup, which pays for all of its
+ * pages.  hg_lookup_cost() is not above such a price.
+ */
+extern bool hg_lookup_price_is_most(const PlannerInfo *root, const Path *inner);
+
+/* Returns what one of this many lookups of a nested loop takes, and joining its rows. */
+extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double lookups);
+
+/* Returns what all lookups of a nested loop take, for the outer rows that core expects. */
+extern Cost hg_loop_lookups_cost(PlannerInfo *root, const NestPath *loop);
 
 #endif /* HG_INPUT_COST_H */

@@ -24,7 +24,7 @@
  * replaces. That is less than core's hash join if few columns are returned. It may be more if many
  * are; core's join still takes longer then, and is removed (hg_core_path.h). Charging less where
  * core is slowest would make plans with more rows cheaper, and let them win from nested loops. A
- * unit of nested loops takes 3 to 22 us on TPC-H's tables; hg_lookup_cost.h estimates their
+ * unit of nested loops takes 3 to 22 us on TPC-H's tables; hg_input_cost.h estimates their
  * lookups, and no path's cost depends on another's. In detail:
  *
  *	- What the node does like core costs the same: hash functions, quals, children.
@@ -49,7 +49,7 @@
  *				rechecked
  *	result		HG_FORM_ROW_NS, if rows are formed
  *	disk		what exceeds work memory is written and read once, sequentially; but not if inner
- *				keys can be stored as bits (batch/hg_key_bits.h), by statistics
+ *				keys can be stored as bits (batch/hg_key_column.h), by statistics
  *
  * If outer rows go through, one more join in a star of 10 million rows takes 4 ns a row, from
  * pages or cached columns, whether all rows or every second one have a partner. An outer column
@@ -107,7 +107,7 @@
 #include "batch/hg_input.h"
 #include "engine/cpu/hg_cpu.h"
 #include "engine/hg_shape.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"
 #include "planner/hg_input_cost.h"

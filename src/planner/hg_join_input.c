@@ -14,8 +14,8 @@
 
 #include "optimizer/paths.h"
 
+#include "planner/hg_input_cost.h"
 #include "planner/hg_join_eligible.h"
-#include "planner/hg_join_input.h"
 #include "planner/hg_planner_run.h"
 #include "planner/hg_scan_path.h"
 

@@ -53,7 +53,6 @@
 
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_lookup_cost.h"
 #include "planner/hg_planner_run.h"
 
 /* A lookup takes less than core's price for this many pages at most. */
@@ -131,46 +130,48 @@ hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 	return in_order;
 }
 
-/* Returns the number of pages of a query's tables: each is counted once, however often it is named.
- */
-static double
-hg_count_query_pages(const PlannerInfo *root)
+/* What is known of a query's relations once they have their paths. */
+typedef struct HgQueryTables
 {
-	double pages = 0;
+	const PlannerInfo *root;
+	uint64 run;
+	double pages;	  /* of its tables: each is counted once, however often it is named */
+	bool has_lookups; /* rows of one of its relations can be looked up in an index */
+} HgQueryTables;
+
+/* Returns a query's entry, which the next call may overwrite; filled once for a query. */
+static const HgQueryTables *
+hg_query_tables(const PlannerInfo *root)
+{
+	static HgQueryTables known;
+	const bool few = root->simple_rel_array_size <= HG_FEW_TABLES;
+	uint64 run = hg_planner_run_find(root, root);
 	List *tables = NIL;
 
-	if (root->simple_rel_array_size > HG_FEW_TABLES)
-		return root->total_table_pages;
+	if (run != 0 && known.root == root && known.run == run)
+		return &known;
+	known = (HgQueryTables){root, run, .pages = few ? 0 : root->total_table_pages};
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		const RelOptInfo *rel = root->simple_rel_array[i];
 
-		if (rel == NULL || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
+		if (rel == NULL)
+			continue;
+		known.has_lookups |= list_length(rel->cheapest_parameterized_paths) > 1;
+		if (!few || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
 			list_member_oid(tables, root->simple_rte_array[i]->relid))
 			continue;
 		tables = lappend_oid(tables, root->simple_rte_array[i]->relid);
-		pages += rel->pages;
+		known.pages += rel->pages;
 	}
 	list_free(tables);
-	return pages;
+	return &known;
 }
 
-/* The same, counted once for a query. */
-static double
-hg_query_pages(const PlannerInfo *root)
+bool
+hg_query_has_lookups(const PlannerInfo *root)
 {
-	static const PlannerInfo *counted;
-	static uint64 run;
-	static double pages;
-	uint64 now = hg_planner_run_find(root, root);
-
-	if (now == 0 || counted != root || run != now)
-	{
-		pages = hg_count_query_pages(root);
-		counted = root;
-		run = now;
-	}
-	return pages;
+	return hg_query_tables(root)->has_lookups;
 }
 
 /*
@@ -190,7 +191,8 @@ hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
 	bool near = false;
 
 	/* most queries name each table once */
-	if (clause == NULL || clause->indexcol != 0 || root->total_table_pages == hg_query_pages(root))
+	if (clause == NULL || clause->indexcol != 0 ||
+		root->total_table_pages == hg_query_tables(root)->pages)
 		return false;
 	first = hg_scanned_first(outer);
 	if (first == 0 || planner_rt_fetch(first, root)->relid !=
@@ -269,7 +271,7 @@ hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 
 	if (IsA(inner, IndexPath))
 		most -= ((const IndexPath *) inner)->indexinfo->pages;
-	return root->total_table_pages <= most || hg_query_pages(root) <= most;
+	return root->total_table_pages <= most || hg_query_tables(root)->pages <= most;
 }
 
 /*

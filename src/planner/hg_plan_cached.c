@@ -19,7 +19,7 @@
 #include "backend/hg_stats.h"
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/join/hg_join.h"
-#include "planner/hg_plan_cached.h"
+#include "planner/hg_plan_reasons.h"
 
 static ExecutorStart_hook_type hg_next_executor_start;
 

@@ -4,7 +4,7 @@
  *	  Notes about a statement's planning that explain the plan afterwards.
  *
  * There are no notes about joins, which are considered by the thousand: why a join of the plan is
- * core's can be derived from its path afterwards (hg_join_reason.c).
+ * core's can be derived from its path afterwards (hg_plan_reasons.c).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

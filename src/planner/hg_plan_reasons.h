@@ -12,6 +12,30 @@
 
 #include "postgres.h"
 
+#include "nodes/pathnodes.h"
+#include "nodes/plannodes.h"
+
+#include "backend/hg_last_plan.h"
+
+/* hg_plan_reasons.c: why a join of core's is not one of ours */
+
+/*
+ * Returns the first reason, in the order of hg_join_path.c, why a chosen join of core's is not one
+ * of ours. Only while the planner's memory exists.
+ */
+extern HgPlanReason hg_join_reason(PlannerInfo *root, const JoinPath *path);
+
+/* hg_plan_cached.c: joins and aggregations of plans that were planned earlier */
+
+/* Adds the joins and aggregations of a statement to a plan, all with the same reason. */
+extern void hg_plan_cached_fill(HgLastPlan *plan, const PlannedStmt *statement,
+								HgPlanReason reason);
+
+/* Installs an ExecutorStart_hook, which reports executed plans from the plan cache. */
+extern void hg_plan_cached_init(void);
+
+/* hg_plan_reasons.c: why joins and aggregations of a plan are not done by our nodes */
+
 /*
  * Registers the option of EXPLAIN, if PostgreSQL lets extensions add options. planned: this
  * session's statements are planned with our nodes, so that reasons are known.

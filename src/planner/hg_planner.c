@@ -11,10 +11,8 @@
 
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_join_path.h"
-#include "planner/hg_plan_cached.h"
 #include "planner/hg_plan_reasons.h"
 #include "planner/hg_planner.h"
-#include "planner/hg_scan_lookup_path.h"
 #include "planner/hg_scan_path.h"
 #include "planner/hg_subplan_path.h"
 

@@ -44,7 +44,6 @@
 #include "hg_guc.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_scan_lookup_path.h"
 #include "planner/hg_subplan_path.h"
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;

@@ -27,7 +27,6 @@
 #include "parser/parsetree.h"
 
 #include "executor/join/hg_join_cover.h"
-#include "executor/join/hg_join_cover_cost.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "hg_guc.h"
 #include "planner/hg_graph_cost.h"

@@ -16,8 +16,8 @@
 
 /*
  * Returns a path that joins all tables of a relation, one after the other, if a device has graph
- * replicas of them and can be asked about all at once (executor/join/hg_join_star.h). That is for
- * plans that only need the number of rows or groups of them, at the price HgJoinPath.asked.
+ * replicas of them and can be asked about all at once (executor/join/hg_join_star_graphs.h). That
+ * is for plans that only need the number of rows or groups of them, at the price HgJoinPath.asked.
  * Returns NULL if there is none.
  */
 extern Path *hg_star_path(PlannerInfo *root, RelOptInfo *rel);

@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_subplan_path.h
- *	  Results of correlated subqueries that are kept by the values of their parameters.
+ *	  Correlated subqueries: results that are kept, and scans whose rows are looked up.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -26,5 +26,13 @@ extern bool hg_node_varies(Node *node);
 
 /* Installs a create_upper_paths_hook, which keeps such results where that pays. */
 extern void hg_subplan_path_init(void);
+
+/*
+ * hg_scan_lookup_path.c: scans in correlated subqueries whose rows are looked up by the values
+ * of the outer row
+ */
+
+/* Hooks into the planner for good, above the hook that adds sequential scans. */
+extern void hg_scan_lookup_path_init(void);
 
 #endif /* HG_SUBPLAN_PATH_H */

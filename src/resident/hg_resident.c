@@ -13,7 +13,6 @@
 #include "storage/ipc.h"
 #include "storage/lwlock.h"
 
-#include "resident/hg_resident.h"
 #include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"

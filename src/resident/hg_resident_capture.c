@@ -21,8 +21,8 @@
 #include "storage/bufmgr.h"
 #include "utils/snapmgr.h"
 
+#include "resident/hg_page_vis.h"
 #include "resident/hg_resident_capture.h"
-#include "resident/hg_resident_map.h"
 #include "resident/hg_resident_statistics.h"
 
 /* Returns true if an LSN can be that of a record that this server has written or replayed. */

@@ -15,10 +15,10 @@
 #include "storage/bufmgr.h"
 #include "utils/timestamp.h"
 
+#include "resident/hg_page_vis.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_graph_state.h"
-#include "resident/hg_resident_map.h"
 #include "resident/hg_resident_statistics.h"
 
 /* A segment is loaded again at once if one in this many all-visible blocks could be added. */

@@ -15,7 +15,6 @@
 
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_graph.h"
-#include "resident/hg_resident_graph_copartition.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 

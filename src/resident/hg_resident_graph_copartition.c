@@ -12,7 +12,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_shared.h"
-#include "resident/hg_resident_graph_copartition.h"
+#include "resident/hg_resident_graph.h"
 
 /* Returns true if no join has requested it for this time, in ms. */
 static bool

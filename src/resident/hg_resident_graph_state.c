@@ -15,7 +15,7 @@
 #include "backend/device/hg_device_shared.h"
 #include "hg_guc.h"
 #include "resident/hg_resident_eviction.h"
-#include "resident/hg_resident_graph_copartition.h"
+#include "resident/hg_resident_graph.h"
 #include "resident/hg_resident_graph_state.h"
 #include "resident/hg_resident_statistics.h"
 

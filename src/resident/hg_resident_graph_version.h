@@ -12,9 +12,9 @@
  * number, and replicas of columns of its rows that joins have requested.  A version that is too
  * large for a device, alone or with what joins need beside it (HgGraphDemand), is partitioned over
  * several devices instead.  A version that is joined with a partitioned version is partitioned,
- * too (hg_resident_graph_partitions.h).  If rows of a partitioned version look other tables up by
+ * too (hg_resident_device_copy.h).  If rows of a partitioned version look other tables up by
  * another key, their table's graph by that key is co-partitioned with the version
- * (hg_resident_graph_copartition.h).
+ * (hg_resident_graph.h).
  *
  * USERS are counted as for segment versions: the directory while its entry names the version, and
  * each process that has pinned it.  The last one to release it frees it.
@@ -35,7 +35,6 @@
 #include "engine/hg_replica.h"
 #include "resident/hg_resident_device_copy.h"
 #include "resident/hg_resident_graph_key.h"
-#include "resident/hg_resident_graph_partitions.h"
 #include "resident/hg_resident_memory.h"
 
 /*
@@ -49,7 +48,7 @@
  * does a graph that is too large alone.
  *
  * One graph of a table is partitioned for that, and the table's other graphs are co-partitioned
- * with it (hg_resident_graph_copartition.h).  Co-partitioned graphs get no whole replicas, unless
+ * with it (hg_resident_graph.h).  Co-partitioned graphs get no whole replicas, unless
  * a join requested a whole replica later than the last one requested a co-partitioning.
  */
 

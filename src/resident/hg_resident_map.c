@@ -17,7 +17,7 @@
 #include "port/pg_bswap.h"
 #include "storage/bufmgr.h"
 
-#include "resident/hg_resident_map.h"
+#include "resident/hg_page_vis.h"
 
 #define HG_MAP_BYTES (BLCKSZ - MAXALIGN(SizeOfPageHeaderData))
 #define HG_MAP_BLOCKS (HG_SEGMENTS_PER_MAP_PAGE * HG_SEGMENT_BLOCKS)

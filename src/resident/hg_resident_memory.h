@@ -35,6 +35,13 @@
 
 #include "backend/hg_cleanup.h"
 
+/* hg_resident.c: installs the hooks that reserve and initialize this room's shared memory */
+
+/* Installs the hooks, only while shared_preload_libraries are loaded. */
+extern void hg_resident_init(void);
+
+/* hg_resident_memory.c: the area of main shared memory that has all cached columns and graphs */
+
 /* Chunks that are allocated and not published yet. */
 typedef struct HgResidentClaim
 {

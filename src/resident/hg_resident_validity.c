@@ -187,8 +187,8 @@
 #include "utils/rel.h"
 #include "utils/timestamp.h"
 
+#include "resident/hg_page_vis.h"
 #include "resident/hg_resident_chain.h"
-#include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
 HgResidentReason

@@ -25,8 +25,8 @@
 #include "batch/hg_numeric.h"
 #include "engine/hg_hash.h"
 #include "resident/hg_resident_graph.h"
-#include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_relation.h"
+#include "sql/hg_sql_resident.h"
 
 /* ---------------------------------------------------------------------
  * Compares the graphs of a table's keys with its valid blocks

@@ -19,7 +19,6 @@
 #include "backend/hg_host.h"
 #include "engine/hg_list_lengths.h"
 #include "hg_guc.h"
-#include "sql/hg_sql_match.h"
 #include "sql/hg_sql_relation.h"
 #include "sql/hg_sql_row.h"
 

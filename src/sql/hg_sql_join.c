@@ -38,7 +38,6 @@
 #include "engine/hg_hash.h"
 #include "executor/join/hg_join.h"
 #include "planner/hg_join_path.h"
-#include "sql/hg_sql_match.h"
 #include "sql/hg_sql_relation.h"
 
 /* ---------------------------------------------------------------------

@@ -10,8 +10,10 @@
 #ifndef HG_SQL_RELATION_H
 #define HG_SQL_RELATION_H
 
+#include "portability/instr_time.h"
 #include "utils/relcache.h"
 
+#include "backend/matcher/hg_matcher.h"
 #include "batch/hg_column_store.h"
 #include "batch/hg_key.h"
 #include "batch/hg_key_column.h"
@@ -86,5 +88,37 @@ extern uint64 hg_sql_memory_limit(void);
  * limit is full.
  */
 extern void hg_sql_memory_check(const HgBudget *budget);
+
+/* hg_sql_relation.c: reads and matches two key columns, for hashgraph_probe_stats() */
+
+/* A join of two key columns; left is the engine's outer side. */
+typedef struct HgSqlMatch
+{
+	HgBudget budget;	/* of both sides */
+	HgSqlSide sides[2]; /* by HgSide */
+	bool exact;			/* matches need no recheck */
+	HgMatcher *matcher;
+	instr_time start; /* when reading began */
+	double scan_ms;	  /* time that reading took */
+
+	/* For the recheck of matches whose keys are hashes: */
+	FmgrInfo equality;
+	Oid collation;
+	HgBatch *key;			 /* room for one key, between a store and the operator */
+	MemoryContext temporary; /* for the operator's garbage */
+} HgSqlMatch;
+
+/*
+ * Checks both key columns, reads them and builds their HashGraphs.  Everything lies in
+ * CurrentMemoryContext.  Raises an error of class 53 if that would exceed hg_sql_memory_limit().
+ */
+extern void hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
+							  const char *right_key);
+
+/* Returns true if the keys of two rows are equal.  Call it for every match unless match->exact. */
+extern bool hg_sql_match_recheck(HgSqlMatch *match, uint32 left, uint32 right);
+
+/* Returns the milliseconds since start. */
+extern double hg_sql_ms_since(instr_time start);
 
 #endif /* HG_SQL_RELATION_H */

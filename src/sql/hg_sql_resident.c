@@ -26,7 +26,7 @@
 #include "utils/tuplestore.h"
 
 #include "backend/hg_elapsed.h"
-#include "loader/hg_loader_partitions.h"
+#include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_graph_state.h"
@@ -34,9 +34,8 @@
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_statistics.h"
 #include "resident/hg_resident_validity.h"
-#include "sql/hg_sql_compare.h"
 #include "sql/hg_sql_relation.h"
-#include "sql/hg_sql_resident_columns.h"
+#include "sql/hg_sql_resident.h"
 #include "sql/hg_sql_row.h"
 
 PG_FUNCTION_INFO_V1(hashgraph_resident);

@@ -28,7 +28,7 @@
 #include "utils/tuplestore.h"
 
 #include "batch/hg_graph_key.h"
-#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_column.h"
 #include "resident/hg_resident_graph_version.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_validity.h"

@@ -14,9 +14,9 @@
 #include "utils/lsyscache.h"
 
 #include "batch/hg_graph_key.h"
-#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_column.h"
 #include "resident/hg_resident_report.h"
-#include "sql/hg_sql_resident_columns.h"
+#include "sql/hg_sql_resident.h"
 
 /* Returns the number of a column; raises an error if it does not exist or can't be cached. */
 static AttrNumber

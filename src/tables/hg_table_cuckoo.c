@@ -24,7 +24,7 @@
 #include "../engine/hg_features.h"
 #include "../engine/hg_shape.h"
 #include "hg_table_base.h"
-#include "hg_table_cuckoo_slots.h"
+#include "hg_table_slots.h"
 
 /* ---------------------------------------------------------------------
  * The slot array of the cuckoo tables, in which each key has several possible slots

@@ -26,7 +26,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_table_base.h"
-#include "hg_table_cuckoo_slots.h"
+#include "hg_table_slots.h"
 
 /* The arrays of a table, which each change builds anew. */
 typedef struct Groups

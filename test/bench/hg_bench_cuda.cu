@@ -21,7 +21,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/kernels/hg_cuda_both.h"
+#include "../../cuda/kernels/hg_cuda_join.h"
 #include "../../cuda/engine/hg_cuda_devices.h"
 #include "../../cuda/device/hg_cuda_launch.h"
 #include "../../cuda/kernels/hg_cuda_tuning.h"

@@ -20,11 +20,11 @@
  *
  *-------------------------------------------------------------------------
  */
+#include "../../cuda/device/hg_cuda_device.h"
 #include "../../cuda/device/hg_cuda_launch.h"
-#include "../../cuda/device/hg_cuda_peers.h"
-#include "../../cuda/kernels/hg_cuda_bins.h"
 #include "../../cuda/kernels/hg_cuda_exchange.h"
 #include "../../cuda/kernels/hg_cuda_graph.h"
+#include "../../cuda/kernels/hg_cuda_join.h"
 #include "../../cuda/kernels/hg_cuda_tuning.h"
 #include "../../cuda/kernels/hg_cuda_word.h"
 #include "hg_bench_gpus.h"

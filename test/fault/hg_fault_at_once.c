@@ -30,12 +30,12 @@
 #include "utils/guc.h"
 
 #include "hg_fault.h"
-#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_column.h"
 #include "loader/hg_loader_shared.h"
+#include "resident/hg_page_vis.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_list.h"
-#include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
 /*

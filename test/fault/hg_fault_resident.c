@@ -45,15 +45,14 @@
 #include "batch/hg_shared_covered.h"
 #include "engine/hg_flat.h"
 #include "hg_fault.h"
-#include "loader/hg_loader_encode.h"
+#include "loader/hg_loader_column.h"
 #include "loader/hg_loader_worker.h"
-#include "loader/hg_witness.h"
+#include "resident/hg_page_vis.h"
 #include "resident/hg_resident_auto.h"
 #include "resident/hg_resident_capture.h"
 #include "resident/hg_resident_chain.h"
 #include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_graph.h"
-#include "resident/hg_resident_map.h"
 #include "resident/hg_resident_validity.h"
 
 /* The first number of the locks. */

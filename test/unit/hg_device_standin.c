@@ -64,7 +64,6 @@
 #endif
 
 #include "../../cuda/server/hg_device_process.h"
-#include "../../cuda/server/hg_process_memory.h"
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_pages.h"
 #include "../../src/engine/hg_shape.h"

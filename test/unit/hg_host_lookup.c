@@ -10,7 +10,7 @@
 #include "hg_host_lookup.h"
 
 #include "../../src/engine/hg_host_memory.h"
-#include "../../src/engine/hg_replica_side.h"
+#include "../../src/engine/hg_replica.h"
 
 #include <string.h>
 

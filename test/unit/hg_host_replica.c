@@ -14,7 +14,7 @@
 
 #include "../../src/engine/cpu/hg_cpu.h"
 #include "../../src/engine/hg_host_memory.h"
-#include "../../src/engine/hg_replica_side.h"
+#include "../../src/engine/hg_replica.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_computed.h"
 #include "hg_host_filter.h"

@@ -10,7 +10,7 @@
  */
 #include "test_cuda_exchange.h"
 
-#include "../../cuda/device/hg_cuda_peers.h"
+#include "../../cuda/device/hg_cuda_device.h"
 #include "../../cuda/kernels/hg_cuda_exchange.h"
 #include "hg_tap.h"
 

@@ -12,7 +12,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../../cuda/engine/hg_cuda_stream.h"
+#include "../../cuda/engine/hg_cuda_job.h"
 #include "../../cuda/kernels/hg_cuda_tuning.h"
 #include "hg_no_kernels.h"
 #include "hg_tap.h"

@@ -4,7 +4,7 @@
  *	  The device processes that this session's jobs run in.
  *
  * No PostgreSQL process ever loads CUDA: a crash of the driver must not crash a backend, which
- * would restart the whole cluster. The processes are the server's (hg_device_server.h) or the
+ * would restart the whole cluster. The processes are the server's (hg_device_connection.h) or the
  * session's own (hg_device_connection.h).
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -18,7 +18,6 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_connection.h"
-#include "backend/device/hg_device_server.h"
 #include "backend/hg_host.h"
 #include "engine/hg_cost_table.h"
 #include "engine/hg_passes.h"

@@ -4,11 +4,11 @@
  *	  The device processes that this session's jobs run in.
  *
  * Only the program hashgraph_device loads CUDA. If the library is in shared_preload_libraries, a
- * background worker runs one such process for each GPU that the server uses (hg_device_worker.h),
- * and sessions connect to them. Each process has a device number, which every call here takes
- * (hg_device_placement.h). Otherwise a session that first needs a device starts a process of its
- * own as number 0, which ends with it. The session talks to each over one socket (see
- * engine/wire).
+ * background worker runs one such process for each GPU that the server uses
+ * (hg_device_supervisor.h), and sessions connect to them.  Each process has a device number, which
+ * every call here takes (hg_device_placement.h).  Otherwise a session that first needs a device
+ * starts a process of its own as number 0, which ends with it.  The session talks to each over one
+ * socket (see engine/wire).
  *
  * Copyright (c) 2026, the hashgraph authors
  *

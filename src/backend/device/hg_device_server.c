@@ -17,7 +17,7 @@
 
 #include "storage/fd.h"
 
-#include "backend/device/hg_device_server.h"
+#include "backend/device/hg_device_connection.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/device/hg_device_spawn.h"
 

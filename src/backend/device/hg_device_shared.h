@@ -4,9 +4,9 @@
  *	  What all processes of a server know of its device processes.
  *
  * If the library is in shared_preload_libraries, device processes serve all sessions, one for each
- * GPU that the server uses. A background worker (hg_device_worker.h) starts, watches and restarts
- * them. It publishes their state in shared memory, where sessions also report to it. A GPU keeps
- * its DEVICE NUMBER, counted from 0, as long as the settings do not change.
+ * GPU that the server uses.  A background worker (hg_device_supervisor.h) starts, watches and
+ * restarts them.  It publishes their state in shared memory, where sessions also report to it.  A
+ * GPU keeps its DEVICE NUMBER, counted from 0, as long as the settings do not change.
  *
  * WHY ONE PROCESS FOR EACH GPU. A sticky CUDA error, or a crash in the driver, ends everything
  * that its process has on any GPU; no cleanup inside the process helps. With separate processes, a

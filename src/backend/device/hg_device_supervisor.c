@@ -44,7 +44,7 @@
 #include "utils/timestamp.h"
 
 #include "backend/device/hg_device_supervisor.h"
-#include "backend/device/hg_device_server.h"
+#include "backend/device/hg_device_connection.h"
 
 /* How long to wait before retrying a program that is missing or has no device. */
 #define HG_SUPERVISOR_RETRY_MS (60 * 1000)

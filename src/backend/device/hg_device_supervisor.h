@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_device_supervisor.h
- *	  The supervisor of one device process of the server.
+ *	  The background worker that runs the server's device processes, and its supervisor of
+ *	  each of them.
  *
- * The worker (hg_device_worker.h) has one for each device and calls them in turn.
+ * The worker (hg_device_worker.c) has one for each device and calls them in turn.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -70,5 +71,10 @@ extern void hg_supervisor_drop(HgDeviceSupervisor *supervisor, const HgReplicaNa
 
 /* Ends the process because the worker ends. The process is reaped by a proc_exit callback. */
 extern void hg_supervisor_end(HgDeviceSupervisor *supervisor);
+
+/* hg_device_worker.c: the background worker that runs the server's device processes */
+
+/* Registers the worker and its shared memory if the library is being preloaded. */
+extern void hg_device_worker_init(void);
 
 #endif /* HG_DEVICE_SUPERVISOR_H */

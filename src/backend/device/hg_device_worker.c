@@ -37,7 +37,6 @@
 
 #include "backend/device/hg_device_supervisor.h"
 #include "backend/device/hg_device_placement.h"
-#include "backend/device/hg_device_worker.h"
 #include "hg_guc.h"
 
 /* Seconds before the postmaster restarts a failed worker. */

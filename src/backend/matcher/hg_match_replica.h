@@ -10,7 +10,7 @@
 #ifndef HG_MATCH_REPLICA_H
 #define HG_MATCH_REPLICA_H
 
-#include "backend/hg_report.h"
+#include "backend/hg_stats.h"
 #include "backend/matcher/hg_match_source.h"
 #include "backend/matcher/hg_matcher_spec.h"
 

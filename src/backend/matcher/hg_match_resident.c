@@ -41,9 +41,8 @@
 #include "hg_compat.h"
 
 #include "backend/hg_elapsed.h"
-#include "backend/matcher/hg_match_job.h"
+#include "backend/matcher/hg_match_source.h"
 #include "backend/matcher/hg_match_replica.h"
-#include "backend/matcher/hg_match_device.h"
 #include "hg_guc.h"
 
 /*

@@ -1,9 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_match_source.h
- *	  Where the matches of a join come from: the interface of all match sources.
+ *	  Where the matches of a join come from: the interface of all match sources, and those
+ *	  with a job.
  *
- *	cpu			hg_match_job.c: a job of this process on the CPU
+ *	cpu			hg_match_source.c: a job of this process on the CPU
  *	device		hg_match_device.c: a job of this process on a device
  *	sent		hg_match_device.c: a device job whose keys were uploaded while they were read
  *				(hg_upload.h)
@@ -44,8 +45,9 @@
 #ifndef HG_MATCH_SOURCE_H
 #define HG_MATCH_SOURCE_H
 
+#include "backend/device/hg_device_placement.h"
 #include "backend/hg_host.h"
-#include "backend/hg_report.h"
+#include "backend/hg_stats.h"
 #include "backend/matcher/hg_emitted.h"
 #include "backend/matcher/hg_gather.h"
 #include "backend/matcher/hg_matcher_spec.h"
@@ -186,5 +188,134 @@ extern const HgMatchBlock *hg_match_list_next(HgMatchList *list);
 
 /* Returns the memory of the blocks in bytes. */
 extern uint64 hg_match_list_bytes(const HgMatchList *list);
+
+/*
+ * What all match sources with an engine job have in common.
+ *
+ * The calls of HgMatchSourceOps that are the same for every engine, and parts of the others.
+ */
+
+typedef struct HgMatchJob
+{
+	HgMatchSource source; /* first */
+	HgEngine *engine;
+	HgJob *job;			 /* NULL before open and after close */
+	HgMatchBlock *block; /* receives chunks of matches; NULL before the first */
+	bool filled;		 /* the job already had all keys and columns when it was opened */
+	bool streaming;		 /* match() was called for the current stream */
+} HgMatchJob;
+
+/* Creates a source with a CPU job, without columns. Ends the task's device timeout. */
+extern HgMatchSource *hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops);
+
+/* Opens a job on the engine. */
+extern HgStatus hg_match_job_open(HgMatchSource *source, HgError *error);
+
+/* Gives the job all keys, numbered by position, and columns, unless filled; builds it. */
+extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);
+
+/*
+ * The first part of HgMatchSourceOps.next: returns the remaining matches of the last outer row
+ * after a handover, or false if there are none.
+ */
+extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
+
+/*
+ * The second part: returns the next matches of the job that no earlier source has returned;
+ * *matches is NULL at the end.
+ */
+extern HgStatus hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error);
+
+extern HgStatus hg_match_job_next(HgMatchSource *source, const HgMatches **matches, HgError *error);
+extern HgStatus hg_match_job_renew(HgMatchSource *source, const void *keys, uint64 count,
+								   HgError *error);
+extern void hg_match_job_rewind(HgMatchSource *source);
+extern HgStatus hg_match_job_count(HgMatchSource *source, uint64 *matches, HgError *error);
+extern HgStatus hg_match_job_describe(HgMatchSource *source, HgSide side, HgGraphStats *stats,
+									  HgError *error);
+extern void hg_match_job_report(HgMatchSource *source, HgJobStats *stats);
+extern void hg_match_job_close(HgMatchSource *source);
+
+/* Creates the source of a job in this process, on the CPU. */
+extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
+
+/*
+ * Match source: a job of this process on a device.
+ *
+ * Under backend auto the CPU takes over after any failure, even in the middle of the stream. Under
+ * cuda only another job on a device does.
+ *
+ * A job goes to the task's device. If it is refused there as too large, it is sharded over all
+ * devices (hg_device_shards.h). If there is only one, or sharding fails, it runs in partition
+ * passes. With several devices, the report says why it was not sharded.
+ */
+
+typedef struct HgMatchDevice
+{
+	HgMatchJob job;			/* first */
+	HgEngine *engine;		/* of the task's device; a sharded job has another one */
+	HgDeviceSet device_set; /* where the job is */
+	bool alone;				/* no fallback: the CPU must not take over (backend cuda) */
+} HgMatchDevice;
+
+/* Creates the source; it has no job until open. */
+extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
+											 const HgMatchColumns *columns, bool alone);
+
+/* Creates a source on a device with ops of its own, which opens its job in another way. */
+extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
+									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
+
+/*
+ * The calls of HgMatchSourceOps that sources on a device share.
+ *
+ * hg_match_device_report fills *stats from the job, and leaves it unchanged without a job. It also
+ * sets or clears the task's report.left, the reason why a join in passes was not sharded.
+ */
+extern HgStatus hg_match_device_open(HgMatchSource *source, HgError *error);
+extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **matches,
+									 HgError *error);
+extern void hg_match_device_rewind(HgMatchSource *source);
+extern HgStatus hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
+									   HgError *error);
+extern void hg_match_device_report(HgMatchSource *source, HgJobStats *stats);
+extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *why);
+
+#define HG_MATCH_DEVICE_CALLS                                                                      \
+	.backend = "cuda", .on_device = true, .build = hg_match_job_build,                             \
+	.next = hg_match_device_next, .rewind = hg_match_device_rewind, .count = hg_match_job_count,   \
+	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
+	.report = hg_match_device_report, .replace = hg_match_device_replace,                          \
+	.close = hg_match_job_close
+
+/*
+ * Match source: a device job whose keys were uploaded while they were read.
+ *
+ * Only open differs from other device jobs: it takes the job over from the task's upload. That job
+ * must have the columns that are needed now. If the takeover fails, all keys are still here, and
+ * open opens a new job for them with the same columns.
+ */
+
+/* hg_match_device_create() for a task with an upload, which open ends. */
+extern HgMatchSource *hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine,
+											   const HgMatchColumns *columns, bool alone);
+
+/* Creates the source of this process's part of a job that participants share on the CPU. */
+extern HgMatchSource *hg_match_participants_create(HgMatchTask *task);
+
+/*
+ * Match source: what this process has fetched of a job that the participants had on a device.
+ *
+ * build does all the work on the device, including the agreement on its outcome
+ * (hg_device_participants.h). What next returns is in this process's memory or, under backend
+ * cuda, may be fetched as it is returned.
+ */
+
+/*
+ * Creates the source. With alone (backend cuda), a failure is an error; otherwise the participants
+ * continue with a shared job on the CPU.
+ */
+extern HgMatchSource *hg_match_fetched_create(HgMatchTask *task, const HgMatchColumns *columns,
+											  bool alone);
 
 #endif /* HG_MATCH_SOURCE_H */

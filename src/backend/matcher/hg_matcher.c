@@ -26,8 +26,6 @@
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_device_timeout.h"
-#include "backend/matcher/hg_match_device.h"
-#include "backend/matcher/hg_match_job.h"
 #include "backend/matcher/hg_match_replica.h"
 #include "backend/matcher/hg_match_source.h"
 #include "backend/matcher/hg_matcher.h"

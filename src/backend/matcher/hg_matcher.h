@@ -20,7 +20,7 @@
 #ifndef HG_MATCHER_H
 #define HG_MATCHER_H
 
-#include "backend/hg_report.h"
+#include "backend/hg_stats.h"
 #include "backend/matcher/hg_matcher_spec.h"
 
 typedef struct HgMatcher HgMatcher;

@@ -12,18 +12,77 @@
 #ifndef HG_MATCHER_SPEC_H
 #define HG_MATCHER_SPEC_H
 
+#include "storage/barrier.h"
+#include "utils/dsa.h"
+
 #include "backend/device/hg_device_placement.h"
 #include "backend/hg_budget.h"
+#include "backend/hg_host.h"
 #include "backend/hg_progress.h"
 #include "backend/matcher/hg_gather.h"
-#include "backend/matcher/hg_participants.h"
 #include "engine/hg_computed.h"
 #include "engine/hg_costs.h"
 #include "engine/hg_flat.h"
+#include "engine/hg_partitioning.h"
 #include "engine/hg_replica.h"
 #include "engine/hg_row_filter.h"
-#include "engine/hg_partitioning.h"
 #include "engine/hg_table_measure.h"
+#include "engine/wire/hg_wire_client.h"
+
+/*
+ * hg_matcher_spec.c: implements the engine's participants of a shared job with a barrier and a
+ * DSA area
+ */
+
+typedef struct HgDeviceParticipantsShared HgDeviceParticipantsShared; /* hg_device_participants.h */
+
+/* What the participants of a join have in common. */
+typedef struct HgParticipantsSpec
+{
+	HgParticipantsState *state; /* in shared memory; zeros before the first begins */
+	Barrier *barrier;			/* this process is attached to it */
+	dsa_area *area;
+	uint32 arrived;	 /* the engine's arrives that were over when it attached */
+	bool whole_bins; /* all outer rows of an inner row go to one process */
+	bool spread;	 /* each process returns its part of the matches, whichever process read the
+					  * rows */
+
+	/*
+	 * For covered rows (HgMatcherSpec). next_part is the next part of the join of both sides'
+	 * covered rows, which one process takes. no_delta: no process has delta keys of one of the
+	 * sides, so nothing is built together.
+	 */
+	pg_atomic_uint32 *next_part;
+	bool at_once; /* the first process takes all parts and has a device count the pairs */
+	bool no_delta;
+
+	HgDeviceParticipantsShared *device; /* state of the join on a device, which is tried first;
+										 * in shared memory */
+
+	/* Returns the numbers of the rows of a side, once all processes' rows are there. */
+	const HgRowNumbers *(*numbers)(void *arg, HgSide side);
+	void *arg;
+
+	int processes;		/* the most processes there may be, the same for all */
+	uint64 match_bytes; /* memory for stored matches, of all processes */
+} HgParticipantsSpec;
+
+/* One participant's state. */
+typedef struct HgPgParticipants
+{
+	HgParticipants participants; /* what the engine sees */
+	HgParticipantsSpec spec;
+	HgPgHost *host; /* keeps errors that must not unwind through the engine */
+} HgPgParticipants;
+
+/* Initializes this process's participant; the caller keeps host and the objects of spec. */
+extern void hg_participants_init(HgPgParticipants *participants, const HgParticipantsSpec *spec,
+								 HgPgHost *host);
+
+/* Frees the shared memory of a job that all participants have closed; resets its state. */
+extern void hg_participants_reset(HgParticipantsState *state, dsa_area *area);
+
+/* hg_matcher_spec.c: what to match, how, and at which estimated cost: the input of a matcher */
 
 /* Returns the side that is not this one. */
 static inline HgSide

@@ -31,7 +31,7 @@
 
 #include "port/atomics.h"
 
-#include "backend/hg_report.h"
+#include "backend/hg_stats.h"
 #include "backend/matcher/hg_matcher_spec.h"
 #include "engine/hg_pages.h"
 

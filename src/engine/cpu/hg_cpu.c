@@ -18,10 +18,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_build.h"
-#include "hg_cpu_describe.h"
-#include "hg_cpu_direct.h"
-#include "hg_cpu_match.h"
+#include "hg_cpu_phases.h"
 #include "hg_cpu_side.h"
 #include "hg_cpu_participants.h"
 

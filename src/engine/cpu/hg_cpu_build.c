@@ -11,11 +11,8 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_build.h"
+#include "hg_cpu_phases.h"
 
-#include "hg_cpu_direct.h"
-#include "hg_cpu_graph.h"
-#include "hg_cpu_run.h"
 #include "hg_cpu_side.h"
 #include "hg_cpu_participants.h"
 

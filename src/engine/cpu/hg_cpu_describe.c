@@ -9,10 +9,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_describe.h"
+#include "hg_cpu_phases.h"
 
 #include "../hg_hash.h"
-#include "hg_cpu_graph.h"
 #include "hg_cpu_side.h"
 
 /* Returns how many vertices the next piece of work takes. */

@@ -36,10 +36,9 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_direct.h"
+#include "hg_cpu_phases.h"
 
 #include "hg_cpu_direct_kernels.h"
-#include "hg_cpu_graph.h"
 
 /* Matches written between two polls. */
 #define POLL_MATCHES 65536

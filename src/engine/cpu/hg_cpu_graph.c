@@ -27,7 +27,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_graph.h"
+#include "hg_cpu_phases.h"
 
 #include "../hg_hash.h"
 #include "hg_cpu_side.h"

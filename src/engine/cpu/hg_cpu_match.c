@@ -33,13 +33,12 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_match.h"
+#include "hg_cpu_phases.h"
 
 #include "../hg_features.h"
 #include "../hg_hash.h"
 #include "../hg_finished.h"
 #include "hg_cpu_bits.h"
-#include "hg_cpu_graph.h"
 #include "hg_cpu_participants.h"
 
 #ifdef HG_CPU_X86

@@ -28,7 +28,7 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_cpu_run.h"
+#include "hg_cpu_phases.h"
 
 #include "../hg_features.h"
 #include "../hg_hash.h"

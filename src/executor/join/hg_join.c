@@ -431,8 +431,8 @@ hg_join_rescan(CustomScanState *node)
 	/* with parameters, core starts with a rescan */
 	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
 
-	hg_join_forget_star(state);
-	hg_join_lookup_rescan(state, changed);
+	hg_join_forget_star(state->star);
+	hg_join_lookup_rescan(&state->lookup, changed);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -442,9 +442,10 @@ hg_join_rescan(CustomScanState *node)
 		if (changed != NULL)
 			UpdateChangedParamSet(input->child.plan, changed);
 		/* what processes shared is gone with their memory */
-		same[side] = !state->parallel_hash && input->child.plan->chgParam == NULL &&
-					 !bms_overlap(changed, state->params[side]) &&
-					 (side == HG_INNER || hg_join_may_cache_outer(state));
+		same[side] =
+			!state->parallel_hash && input->child.plan->chgParam == NULL &&
+			!bms_overlap(changed, state->params[side]) &&
+			(side == HG_INNER || hg_join_may_cache_outer(&state->rescan, state->inputs[HG_OUTER]));
 		cached[side] =
 			same[side] && !state->reading.spilled && input->at_end && input->held.bits == NULL;
 	}

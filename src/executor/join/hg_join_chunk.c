@@ -24,15 +24,14 @@
 
 /* Reads rows of a side until there are no more, limit bytes or max_rows rows are in memory. */
 static void
-hg_join_fill(HgJoinState *state, HgSide side, uint64 limit, uint64 max_rows)
+hg_join_fill(HgInput *input, HgJoinRecord *record, uint64 limit, uint64 max_rows)
 {
-	HgInput *input = state->inputs[side];
 	instr_time start;
 
 	INSTR_TIME_SET_CURRENT(start);
 	input->held.budget.limit = limit;
 	hg_input_fill(input, max_rows);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	record->scan_ms += hg_elapsed_ms(start);
 }
 
 /*
@@ -46,7 +45,7 @@ hg_join_fill_inner(HgJoinState *state)
 
 	if (!state->reading.outer_ready && hg_held_reserved(&state->inputs[HG_OUTER]->held) > limit)
 		hg_held_release(&state->inputs[HG_OUTER]->held);
-	hg_join_fill(state, HG_INNER, limit, PG_UINT64_MAX);
+	hg_join_fill(state->inputs[HG_INNER], &state->progress.record, limit, PG_UINT64_MAX);
 }
 
 /* ---------------------------------------------------------------------
@@ -107,10 +106,8 @@ hg_join_begin_filter(HgJoinState *state)
 
 /* Returns the number of chunks of the current partition's inner rows, by the first one. */
 static double
-hg_join_inner_chunks(const HgJoinState *state)
+hg_join_inner_chunks(const HgInput *inner)
 {
-	const HgInput *inner = state->inputs[HG_INNER];
-
 	return (double) inner->partition.spill->rows[inner->partition.number] /
 		   Max(hg_held_count(&inner->held), 1);
 }
@@ -127,7 +124,7 @@ hg_join_partition(HgJoinState *state, int level)
 	/* the plan's estimate is of all rows, and may be low */
 	double covered = inner->child.covered != NULL ? (double) inner->child.covered->rows : 0;
 	double expected = level == 0 ? hg_join_expected_bytes(inner, covered)
-								 : inner->held.budget.charged * hg_join_inner_chunks(state);
+								 : inner->held.budget.charged * hg_join_inner_chunks(inner);
 	int bits = hg_join_partition_bits(&state->memory, expected);
 	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
 	HgSpill *sides[2];
@@ -135,7 +132,7 @@ hg_join_partition(HgJoinState *state, int level)
 	MemoryContext old;
 
 	old = MemoryContextSwitchTo(state->memory.context);
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		sides[side] =
 			hg_spill_create(state->inputs[side]->held.rows, level, bits, &state->memory.files);
@@ -168,12 +165,12 @@ static void
 hg_join_go_to_disk(HgJoinState *state)
 {
 	if (state->inputs[HG_INNER]->child.covered == NULL)
-		hg_join_uncover(state, HG_OUTER);
+		hg_join_uncover(state->inputs[HG_OUTER]);
 	else
 	{
 		if (!state->inputs[HG_OUTER]->at_end)
 			hg_join_cover(state, HG_OUTER);
-		hg_join_covered_meet_partitions(state);
+		hg_join_covered_meet_partitions(&state->cover, state->matched);
 	}
 	hg_join_partition(state, 0);
 }
@@ -195,13 +192,14 @@ hg_join_start_pass(HgJoinState *state)
 	state->reading.outer_chunks = 0;
 	hg_join_matched_begin(&state->matched[HG_INNER], state->rules.preserved[HG_INNER],
 						  state->rules.single_inner);
-	hg_join_matched_reset(&state->matched[HG_INNER], hg_join_lasting_ordinals(state, HG_INNER),
+	hg_join_matched_reset(&state->matched[HG_INNER],
+						  hg_join_lasting_ordinals(&state->cover, state->inputs[HG_INNER]),
 						  hg_input_count_ordinals(inner));
 	/* no outer row would be returned: the outer side need not be read */
 	if (hg_join_is_empty_without(&state->rules, HG_INNER) && hg_held_keys(&inner->held) == 0 &&
 		(inner->child.covered == NULL || inner->child.covered->rows == 0))
 	{
-		hg_join_end_upload(state);
+		hg_join_end_upload(&state->upload, state->inputs);
 		return hg_join_end_pass(state);
 	}
 	return HG_JOIN_READ_OUTER;
@@ -271,8 +269,8 @@ hg_join_counts_few(HgJoinState *state)
 	{
 		/* covered rows could not be passed to the nested loop */
 		state->inputs[HG_OUTER]->child.cover.decided = true;
-		hg_join_fill(state, HG_OUTER, hg_join_limit(&state->memory) / 2,
-					 hg_join_lookup_rows(state));
+		hg_join_fill(state->inputs[HG_OUTER], &state->progress.record,
+					 hg_join_limit(&state->memory) / 2, hg_join_lookup_rows(&state->lookup));
 		state->reading.outer_ready = hg_held_count(&state->inputs[HG_OUTER]->held) > 0;
 	}
 	return hg_join_choose_lookup(state);
@@ -288,9 +286,9 @@ hg_join_read_inner(HgJoinState *state)
 	if (state->parallel_hash && state->participants.shared != NULL)
 		return hg_join_parallel_read(state);
 	if (hg_join_ask_star(state, &rows))
-		return hg_join_emit_empty(state, rows, HG_JOIN_READ_INNER);
+		return hg_join_emit_empty(&state->emission, &state->output, rows, HG_JOIN_READ_INNER);
 	if (hg_join_ask_pages(state, &rows))
-		return hg_join_emit_empty(state, rows, HG_JOIN_DONE);
+		return hg_join_emit_empty(&state->emission, &state->output, rows, HG_JOIN_DONE);
 	if (hg_join_counts_few(state))
 		return hg_join_emit_looked_up(state);
 	if (hg_join_outer_is_empty(state))
@@ -311,7 +309,7 @@ hg_join_read_inner(HgJoinState *state)
 		/* delta rows beside covered rows must all be in memory, or go to disk */
 		if (!inner->at_end && inner->child.covered != NULL && !hg_join_stays_covered(state))
 		{
-			hg_join_uncover(state, HG_INNER);
+			hg_join_uncover(state->inputs[HG_INNER]);
 			hg_join_fill_inner(state);
 		}
 		if (!inner->at_end && hg_join_may_take_bits(state))
@@ -335,9 +333,9 @@ hg_join_read_inner(HgJoinState *state)
 static HgJoinPhase
 hg_join_end_partitions(HgJoinState *state)
 {
-	if (!hg_join_covered_meet_covered(state))
+	if (!hg_join_covered_meet_covered(&state->cover))
 		return HG_JOIN_DONE;
-	hg_join_retire_matcher(state);
+	hg_join_end_matches(state);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_input_end_partitions(state->inputs[side]);
 	state->reading.inner_chunks = 0;
@@ -356,13 +354,13 @@ hg_join_next_partition(HgJoinState *state)
 	while ((partitions = hg_join_spill_next(&state->spill, &state->rules, covered)) != NULL)
 	{
 		hg_join_enter(&state->progress, HG_JOIN_NEXT_PARTITION);
-		hg_join_retire_matcher(state);
+		hg_join_end_matches(state);
 		hg_progress_report(&state->progress.shown);
 		hg_input_set_partition(inner, partitions->sides[HG_INNER], partitions->current);
 		hg_input_set_partition(outer, partitions->sides[HG_OUTER], partitions->current);
 		hg_join_fill_inner(state);
 		if (inner->at_end ||
-			!hg_join_spill_pays(partitions, hg_join_inner_chunks(state), covered[HG_OUTER]))
+			!hg_join_spill_pays(partitions, hg_join_inner_chunks(inner), covered[HG_OUTER]))
 		{
 			state->reading.inner_chunks = 0;
 			return hg_join_start_pass(state);
@@ -383,7 +381,7 @@ hg_join_next_inner(HgJoinState *state)
 		return hg_join_is_spilled(&state->spill) ? HG_JOIN_NEXT_PARTITION : HG_JOIN_DONE;
 
 	/* the next chunk of a partition meets all of its outer rows again */
-	hg_join_retire_matcher(state);
+	hg_join_end_matches(state);
 	hg_held_clear(&inner->held);
 	if (state->reading.outer_chunks > 0)
 	{
@@ -452,13 +450,14 @@ hg_join_chunk_rows(const HgJoinState *state)
 static void
 hg_join_fill_outer_whole(HgJoinState *state, uint64 limit)
 {
-	hg_join_fill(state, HG_OUTER, Min(limit, hg_join_limit(&state->memory) / 2), PG_UINT64_MAX);
+	hg_join_fill(state->inputs[HG_OUTER], &state->progress.record,
+				 Min(limit, hg_join_limit(&state->memory) / 2), PG_UINT64_MAX);
 	if (state->inputs[HG_OUTER]->at_end)
 		return;
 	state->rescan.outer_whole = false;
 	state->rescan.outer_large = true;
 	hg_join_set_filter(state);
-	hg_join_fill(state, HG_OUTER, limit, PG_UINT64_MAX);
+	hg_join_fill(state->inputs[HG_OUTER], &state->progress.record, limit, PG_UINT64_MAX);
 }
 
 /*
@@ -471,7 +470,7 @@ hg_join_next_chunk(HgJoinState *state)
 	HgJoinMatched *matched = &state->matched[HG_OUTER];
 	uint64 limit = hg_join_limit(&state->memory);
 	uint64 used = state->inputs[HG_INNER]->held.budget.charged;
-	uint64 lasting = hg_join_lasting_ordinals(state, HG_OUTER);
+	uint64 lasting = hg_join_lasting_ordinals(&state->cover, state->inputs[HG_OUTER]);
 
 	state->reading.outer_held = false;
 	hg_held_clear(&outer->held);
@@ -481,7 +480,8 @@ hg_join_next_chunk(HgJoinState *state)
 
 		if (!hg_row_bits_restore(matched->bits, lasting, &counts))
 			return false;
-		hg_join_fill(state, HG_OUTER, PG_UINT64_MAX, counts.rows + counts.null_rows);
+		hg_join_fill(state->inputs[HG_OUTER], &state->progress.record, PG_UINT64_MAX,
+					 counts.rows + counts.null_rows);
 		if (outer->held.words->rows != counts.rows ||
 			outer->held.null_rows->rows != counts.null_rows)
 			elog(ERROR, "a partition of a join has changed between two readings");
@@ -494,7 +494,8 @@ hg_join_next_chunk(HgJoinState *state)
 		if (!outer->at_end && state->rescan.outer_whole && !hg_join_is_spilled(&state->spill))
 			hg_join_fill_outer_whole(state, limit - used);
 		else if (!outer->at_end)
-			hg_join_fill(state, HG_OUTER, limit - used, hg_join_chunk_rows(state));
+			hg_join_fill(state->inputs[HG_OUTER], &state->progress.record, limit - used,
+						 hg_join_chunk_rows(state));
 		if (hg_held_count(&outer->held) == 0 &&
 			(outer->child.covered == NULL || state->reading.outer_chunks > 0))
 			return false;
@@ -523,7 +524,7 @@ hg_join_read_outer(HgJoinState *state)
 	if (state->rewind && outer->at_end && reading->outer_chunks == 1 &&
 		!hg_join_is_spilled(&state->spill) && !reading->outer_ready)
 		return hg_join_end_pass(state);
-	hg_join_retire_matcher(state);
+	hg_join_end_matches(state);
 	/* keys that are bits are joined with rows that are read */
 	if (!reading->outer_ready && inner->held.bits == NULL)
 		hg_join_cover(state, HG_OUTER);
@@ -540,7 +541,7 @@ hg_join_read_outer(HgJoinState *state)
 		return hg_join_emit_streamed(state);
 	else if (!hg_join_next_chunk(state))
 	{
-		hg_join_end_upload(state);
+		hg_join_end_upload(&state->upload, state->inputs);
 		return hg_join_end_pass(state);
 	}
 	if (!hg_join_select_cached(state))
@@ -564,7 +565,8 @@ hg_join_end_chunk(HgJoinState *state)
 	if (state->inputs[HG_INNER]->at_end)
 		return hg_join_emit_unmatched(state, HG_OUTER, HG_JOIN_READ_OUTER);
 	if (state->matched[HG_OUTER].tracked)
-		hg_row_bits_save(state->matched[HG_OUTER].bits, hg_join_lasting_ordinals(state, HG_OUTER),
+		hg_row_bits_save(state->matched[HG_OUTER].bits,
+						 hg_join_lasting_ordinals(&state->cover, state->inputs[HG_OUTER]),
 						 (HgRowCounts){outer->held.words->rows, outer->held.null_rows->rows});
 	return HG_JOIN_READ_OUTER;
 }

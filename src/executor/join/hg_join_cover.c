@@ -42,7 +42,7 @@
 #include "access/parallel.h"
 
 #include "batch/hg_graph_key.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -164,8 +164,8 @@ hg_join_cover_shape(const HgJoinState *state, HgCoverShape *shape)
 	/* a device that lacks a column would leave the matches to this process, row by row */
 	if (hg_join_reduces_matches(state->reduction) && shape->has_replica[HG_OUTER] &&
 		shape->has_replica[HG_INNER])
-		shape->answered = hg_join_has_replica_columns(state);
-	shape->inner_room = hg_join_inner_room(state) * processes;
+		shape->answered = hg_join_has_replica_columns(state->reduction, state->inputs);
+	shape->inner_room = hg_join_inner_room(&state->memory, state->inputs[HG_INNER]) * processes;
 	shape->spills_apart = hg_join_spills_apart(state->rules.join_type, state->parallel_hash > 0);
 }
 
@@ -265,35 +265,35 @@ hg_join_stays_covered(const HgJoinState *state)
 }
 
 void
-hg_join_covered_meet_partitions(HgJoinState *state)
+hg_join_covered_meet_partitions(HgJoinCover *cover, const HgJoinMatched matched[2])
 {
-	state->cover.with = HG_COVERED_WITH_PARTITIONS;
+	cover->with = HG_COVERED_WITH_PARTITIONS;
 	/* no covered row has found a match: see hg_join_lasting_ordinals() */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_row_bits_clear(state->matched[side].bits);
+		hg_row_bits_clear(matched[side].bits);
 }
 
 bool
-hg_join_covered_meet_covered(HgJoinState *state)
+hg_join_covered_meet_covered(HgJoinCover *cover)
 {
-	if (state->cover.with != HG_COVERED_WITH_PARTITIONS)
+	if (cover->with != HG_COVERED_WITH_PARTITIONS)
 		return false;
-	state->cover.with = HG_COVERED_WITH_COVERED;
+	cover->with = HG_COVERED_WITH_COVERED;
 	return true;
 }
 
 void
-hg_join_covered_meet_all(HgJoinState *state)
+hg_join_covered_meet_all(HgJoinCover *cover)
 {
-	state->cover.with = HG_COVERED_WITH_ALL;
+	cover->with = HG_COVERED_WITH_ALL;
 }
 
 uint64
-hg_join_lasting_ordinals(const HgJoinState *state, HgSide side)
+hg_join_lasting_ordinals(const HgJoinCover *cover, const HgInput *input)
 {
-	const HgCovered *covered = state->inputs[side]->child.covered;
+	const HgCovered *covered = input->child.covered;
 
-	return state->cover.with != HG_COVERED_WITH_ALL && covered != NULL
+	return cover->with != HG_COVERED_WITH_ALL && covered != NULL
 			   ? hg_covered_count_ordinals(covered, 0)
 			   : 0;
 }
@@ -328,7 +328,7 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 								  state->css.ss.ps.state->es_query_dsa);
 		child->cover.decided = true;
 	}
-	shared->covers = hg_join_has_covered(state);
+	shared->covers = hg_join_has_covered(state->inputs);
 	shared->at_once = hg_join_asks_device(state);
 	shared->stays_covered =
 		hg_join_spills_apart(state->rules.join_type, true) && hg_join_stays_covered(state);
@@ -338,10 +338,8 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 }
 
 void
-hg_join_cover_again(HgJoinState *state)
+hg_join_cover_again(HgInput *const inputs[2], HgJoinShared *shared)
 {
-	HgJoinShared *shared = state->participants.shared;
-
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgSharedCovered *covered = &shared->covered[side];
@@ -350,7 +348,7 @@ hg_join_cover_again(HgJoinState *state)
 		if (covered->covered && !shared->stays_covered &&
 			pg_atomic_read_u32(&shared->spill_bits) != 0)
 		{
-			hg_child_uncover(&state->inputs[side]->child);
+			hg_child_uncover(&inputs[side]->child);
 			covered->covered = false;
 		}
 		pg_atomic_write_u32(&covered->next_part, 0);
@@ -394,19 +392,17 @@ hg_join_end_cover(HgJoinShared *shared)
 }
 
 void
-hg_join_read_covered(HgJoinState *state)
+hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (state->inputs[side]->child.covered != NULL)
-			hg_input_begin_uncover(state->inputs[side],
-								   &state->participants.shared->covered[side].next_part);
+		if (inputs[side]->child.covered != NULL)
+			hg_input_begin_uncover(inputs[side], &shared->covered[side].next_part);
 }
 
 bool
-hg_join_has_covered(const HgJoinState *state)
+hg_join_has_covered(HgInput *const inputs[2])
 {
-	return state->inputs[HG_OUTER]->child.covered != NULL ||
-		   state->inputs[HG_INNER]->child.covered != NULL;
+	return inputs[HG_OUTER]->child.covered != NULL || inputs[HG_INNER]->child.covered != NULL;
 }
 
 bool
@@ -419,10 +415,8 @@ hg_join_expects_covered(const HgJoinState *state)
 }
 
 void
-hg_join_uncover(HgJoinState *state, HgSide side)
+hg_join_uncover(HgInput *input)
 {
-	HgInput *input = state->inputs[side];
-
 	if (input->child.covered == NULL)
 		return;
 	hg_held_release(&input->held);
@@ -474,7 +468,7 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 
 	/* see hg_join_keeps_pending(); the join may be part of a multi-way join */
 	if (state->rules.join_type != JOIN_INNER)
-		hg_join_apply_pending(state);
+		hg_join_apply_pending(state->inputs);
 	else
 		hg_join_set_pending(state, spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -490,5 +484,5 @@ hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	if (on_device)
 		hg_join_add_replicas(state, spec);
 	else
-		hg_join_wake_partitions(state);
+		hg_join_wake_partitions(state->inputs);
 }

@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_cover.h
- *	  The join node's covered rows, whose keys come from cached HashGraphs.
+ *	  The join node's covered rows, whose keys come from cached HashGraphs, and what such a
+ *	  join costs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -10,8 +11,82 @@
 #ifndef HG_JOIN_COVER_H
 #define HG_JOIN_COVER_H
 
+#include "postgres.h"
+
+#include "nodes/nodes.h"
+
 #include "backend/matcher/hg_matcher_spec.h"
+#include "batch/hg_input.h"
 #include "batch/hg_key.h"
+#include "engine/hg_engine.h"
+#include "executor/join/hg_join_rules.h"
+
+/*
+ * hg_join_cover_cost.c: cost model of a join whose sides are read or covered by cached
+ * HashGraphs
+ */
+
+/* What is expected of a join. */
+typedef struct HgCoverShape
+{
+	double rows[2];		 /* by HgSide: rows of the side that pass its quals */
+	double covered[2];	 /* by HgSide: share of the table's rows that can be covered, 0 to 1 */
+	double pages[2];	 /* by HgSide: blocks whose visibility must be checked to cover it */
+	double edges[2];	 /* by HgSide: rows of the table, which are edges of its graph */
+	bool has_replica[2]; /* by HgSide: a device has a replica of the graph */
+	bool decided[2];	 /* by HgSide: it is decided whether the side is covered */
+
+	/*
+	 * Inner keys are dense integers, which can be a HashGraph's vertices without being hashed.
+	 * Outer rows can then be streamed past any number of inner rows in memory.
+	 */
+	bool dense;
+
+	bool answered;	   /* the parent needs only a row count, or groups that a device can compute */
+	int columns[2];	   /* by HgSide: columns that are needed of a joined row */
+	double pairs;	   /* number of joined rows */
+	double inner_room; /* inner delta rows that fit into work memory; with more it spills */
+	bool spills_apart; /* if the join spills, only delta rows go to disk */
+} HgCoverShape;
+
+/*
+ * Returns true if a join can put its delta rows on disk and leave covered rows as they are.
+ * parallel_hash: the processes share both sides.
+ */
+extern bool hg_join_spills_apart(JoinType join_type, bool parallel_hash);
+
+/*
+ * Returns the number of processes among which the work is divided: the workers plus the leader's
+ * share, as PostgreSQL estimates it.  At least 1.
+ */
+extern double hg_join_processes(int workers);
+
+/*
+ * Returns true if a device should join both sides' covered rows: it is estimated to be faster, or
+ * hg_force is set.  Both sides must be covered and have replicas, and the device's answer must
+ * suffice (answered); otherwise returns false.
+ */
+extern bool hg_cover_asks_device(const HgCoverShape *shape, const bool cover[2]);
+
+/*
+ * Returns the nanoseconds that a device takes for a multi-way join of njoins joins.  edges is the
+ * number of rows of all its tables together.
+ */
+extern double hg_cover_star_ns(int njoins, double edges);
+
+/*
+ * Returns true if a device should do such a join, whose fact relation has fact_rows rows: it is
+ * estimated to be faster, or hg_force is set.
+ */
+extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);
+
+/* Returns the nanoseconds that a join takes if the sides in cover[] are covered. */
+extern double hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2]);
+
+/* Sets cover[] to the cheapest choice.  For a decided side, cover[side] is an input and stays. */
+extern void hg_join_cover_choose(const HgCoverShape *shape, bool cover[2]);
+
+/* hg_join_cover.c: the join node's covered rows, whose keys come from cached HashGraphs */
 
 typedef struct HgJoinState HgJoinState;	  /* hg_join_state.h */
 typedef struct HgJoinShared HgJoinShared; /* hg_join_shared.h */
@@ -69,7 +144,7 @@ extern void hg_join_cover(HgJoinState *state, HgSide side);
 extern void hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared);
 
 /* Prepares the covered rows for a further execution, in the leader, before its workers start. */
-extern void hg_join_cover_again(HgJoinState *state);
+extern void hg_join_cover_again(HgInput *const inputs[2], HgJoinShared *shared);
 
 /* Covers the leader's covered rows in a worker, when it starts. */
 extern void hg_join_attach_covered(HgJoinState *state);
@@ -81,7 +156,7 @@ extern void hg_join_attach_covered(HgJoinState *state);
 extern void hg_join_end_cover(HgJoinShared *shared);
 
 /* Makes the processes that share a join read covered rows after delta rows: it goes to disk. */
-extern void hg_join_read_covered(HgJoinState *state);
+extern void hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared);
 
 /*
  * For a join whose inner rows do not fit into memory: returns true if it puts only delta rows on
@@ -90,35 +165,35 @@ extern void hg_join_read_covered(HgJoinState *state);
 extern bool hg_join_stays_covered(const HgJoinState *state);
 
 /* Starts joining the covered rows of each side with partitions of the other side's delta rows. */
-extern void hg_join_covered_meet_partitions(HgJoinState *state);
+extern void hg_join_covered_meet_partitions(HgJoinCover *cover, const HgJoinMatched matched[2]);
 
 /*
  * Starts joining covered rows with covered rows, when all partitions are joined.  Returns false if
  * there is nothing to join: no rows are covered, or that was done already.
  */
-extern bool hg_join_covered_meet_covered(HgJoinState *state);
+extern bool hg_join_covered_meet_covered(HgJoinCover *cover);
 
 /* Joins covered rows with all rows again, because nothing is on disk any more. */
-extern void hg_join_covered_meet_all(HgJoinState *state);
+extern void hg_join_covered_meet_all(HgJoinCover *cover);
 
 /*
- * Returns the number of ordinals of a side's covered rows (hg_covered.h) if delta rows are on disk,
- * otherwise 0.  The bits at these ordinals, which say what rows have matched, must be kept from one
- * partition to the next.
+ * Returns the number of ordinals of an input's covered rows (hg_covered.h) if delta rows are on
+ * disk, otherwise 0.  The bits at these ordinals, which say what rows have matched, must be kept
+ * from one partition to the next.
  */
-extern uint64 hg_join_lasting_ordinals(const HgJoinState *state, HgSide side);
+extern uint64 hg_join_lasting_ordinals(const HgJoinCover *cover, const HgInput *input);
 
 /* Sets covered[] for the sides whose rows are covered, or would be if execution started now. */
 extern void hg_join_expect_covered(const HgJoinState *state, bool covered[2]);
 
 /* Returns true if rows of either side are covered. */
-extern bool hg_join_has_covered(const HgJoinState *state);
+extern bool hg_join_has_covered(HgInput *const inputs[2]);
 
 /* Returns true if rows of either side are covered, or would be if execution started now. */
 extern bool hg_join_expects_covered(const HgJoinState *state);
 
-/* Uncovers a side's rows, if there are any: all of its rows are read from its start. */
-extern void hg_join_uncover(HgJoinState *state, HgSide side);
+/* Uncovers an input's rows, if there are any: all of its rows are read from its start. */
+extern void hg_join_uncover(HgInput *input);
 
 /* Returns true if a side's covered rows are joined with the rows in memory, once with each. */
 extern bool hg_join_joins_covered(const HgJoinState *state, HgSide side);

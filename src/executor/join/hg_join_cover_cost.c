@@ -19,7 +19,7 @@
 #include "optimizer/optimizer.h"
 
 #include "engine/hg_cost_table.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "hg_guc.h"
 
 /*

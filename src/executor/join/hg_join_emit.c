@@ -433,14 +433,12 @@ hg_join_counts_unmatched(const HgJoinState *state)
  * matches if nothing else is counted.
  */
 static uint64
-hg_join_count_matched(const HgJoinState *state, HgSide side)
+hg_join_count_matched(HgMatcher *matcher, const HgJoinRules *rules, HgSide side)
 {
-	const HgJoinRules *rules = &state->rules;
 	const bool counted =
 		side == HG_INNER ? rules->single_inner : rules->single_match && !rules->single_inner;
 
-	return hg_matcher_count_matched(state->matching.matcher, side,
-									counted || !rules->return_matched);
+	return hg_matcher_count_matched(matcher, side, counted || !rules->return_matched);
 }
 
 /* Returns the number of rows that the join returns for the rows in memory. */
@@ -459,7 +457,8 @@ hg_join_count(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		if (rules->preserved[side] || wanted[side])
-			matched[side] = hg_join_count_matched(state, (HgSide) side);
+			matched[side] =
+				hg_join_count_matched(state->matching.matcher, &state->rules, (HgSide) side);
 		if (rules->preserved[side])
 			rows += state->inputs[side]->child.covered->rows - matched[side];
 		if (wanted[side])
@@ -482,12 +481,12 @@ hg_join_fill_empty(HgJoinState *state)
 }
 
 HgJoinPhase
-hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then)
+hg_join_emit_empty(HgJoinEmission *emission, HgJoinOutput *output, uint64 rows, HgJoinPhase then)
 {
 	static const HgRowKind hg_rows_empty = {{"match"}, hg_join_fill_empty};
 
-	state->output.empty_left = rows;
-	return hg_join_emit(&state->emission, &hg_rows_empty, then);
+	output->empty_left = rows;
+	return hg_join_emit(emission, &hg_rows_empty, then);
 }
 
 /* ---------------------------------------------------------------------
@@ -528,7 +527,8 @@ hg_join_emit_joined(HgJoinState *state)
 																	  : &hg_rows_matched,
 							HG_JOIN_END_CHUNK);
 	/* shown while the engine counts */
-	hg_join_enter(&state->progress, hg_join_emit_empty(state, 0, HG_JOIN_END_CHUNK));
+	hg_join_enter(&state->progress,
+				  hg_join_emit_empty(&state->emission, &state->output, 0, HG_JOIN_END_CHUNK));
 	state->output.empty_left = hg_join_count(state);
 	hg_join_report_missing(state);
 	hg_join_charge_job(&state->matching);
@@ -542,9 +542,9 @@ hg_join_emit_joined(HgJoinState *state)
 
 /* Returns the number of outer rows expected in this process. */
 static uint64
-hg_join_expected_outer(const HgJoinState *state)
+hg_join_expected_outer(const HgInput *outer)
 {
-	double rows = state->inputs[HG_OUTER]->child.plan->plan->plan_rows;
+	double rows = outer->child.plan->plan->plan_rows;
 
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
@@ -559,7 +559,7 @@ hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 		return false;
 	hg_matcher_ask_device(&device);
 	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->held.words->width,
-								 hg_join_expected_outer(state), inner_rows,
+								 hg_join_expected_outer(state->inputs[HG_OUTER]), inner_rows,
 								 state->css.ss.ps.plan->plan_rows);
 }
 
@@ -570,7 +570,7 @@ hg_join_may_take_bits(const HgJoinState *state)
 
 	return !state->reading.outer_ready && inner->partition.spill == NULL &&
 		   inner->child.keys.encoder->exact && !state->rules.preserved[HG_INNER] &&
-		   hg_join_is_unread(state, HG_INNER) &&
+		   hg_join_is_unread(&state->rules, state->inputs[HG_INNER], &state->matched[HG_INNER]) &&
 		   hg_join_outer_may_stream(state,
 									(uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS));
 }
@@ -609,7 +609,7 @@ hg_join_begin_stream(HgJoinState *state)
 	HgJoinStreaming *streaming = &state->streaming;
 	HgInput *outer = state->inputs[HG_OUTER];
 	HgMatcherSpec spec = {.pairs = state->css.ss.ps.plan->plan_rows,
-						  .streamed_rows = hg_join_expected_outer(state)};
+						  .streamed_rows = hg_join_expected_outer(state->inputs[HG_OUTER])};
 
 	if (state->inputs[HG_INNER]->held.bits != NULL)
 		spec.inner_bits = &state->inputs[HG_INNER]->held.bits->map;
@@ -636,12 +636,12 @@ hg_join_begin_stream(HgJoinState *state)
 }
 
 void
-hg_join_end_stream(HgJoinState *state)
+hg_join_end_stream(HgJoinStreaming *streaming)
 {
-	if (!state->streaming.active)
+	if (!streaming->active)
 		return;
-	hg_input_stream_end(state->streaming.stream);
-	state->streaming.active = false;
+	hg_input_stream_end(streaming->stream);
+	streaming->active = false;
 }
 
 /* Reads the next outer rows and looks them up; returns false if there are no more. */
@@ -674,7 +674,7 @@ hg_join_fill_streamed(HgJoinState *state)
 		if (stream->nrows > 0 && hg_join_fill_matches(state, stream))
 			return true;
 	} while (hg_join_renew_stream(state));
-	hg_join_end_stream(state);
+	hg_join_end_stream(&state->streaming);
 	return false;
 }
 
@@ -690,6 +690,6 @@ hg_join_emit_streamed(HgJoinState *state)
 	hg_join_enter(&state->progress, phase);
 	while (hg_join_renew_stream(state))
 		count += hg_matcher_count(state->matching.matcher);
-	hg_join_end_stream(state);
-	return hg_join_emit_empty(state, count, HG_JOIN_END_CHUNK);
+	hg_join_end_stream(&state->streaming);
+	return hg_join_emit_empty(&state->emission, &state->output, count, HG_JOIN_END_CHUNK);
 }

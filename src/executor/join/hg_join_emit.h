@@ -10,8 +10,9 @@
 #ifndef HG_JOIN_EMIT_H
 #define HG_JOIN_EMIT_H
 
-#include "batch/hg_input_stream.h"
+#include "batch/hg_input.h"
 #include "executor/join/hg_join_progress.h"
+#include "executor/join/hg_join_rows.h"
 
 /* A kind of rows that the node returns. */
 typedef struct HgRowKind
@@ -93,7 +94,8 @@ extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
 extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
 
 /* Starts to return empty rows.  Returns the next phase; after the rows comes `then`. */
-extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPhase then);
+extern HgJoinPhase hg_join_emit_empty(HgJoinEmission *emission, HgJoinOutput *output, uint64 rows,
+									  HgJoinPhase then);
 
 /*
  * Returns true if the rows in memory without a match can be counted without finding them.  Then
@@ -102,9 +104,9 @@ extern HgJoinPhase hg_join_emit_empty(HgJoinState *state, uint64 rows, HgJoinPha
 extern bool hg_join_counts_unmatched(const HgJoinState *state);
 
 /*
- * Returns true if the inner keys can be kept as bits (batch/hg_key_bits.h) when the inner side has
- * filled its memory.  Neither inner rows nor outer rows without a match must be needed, and outer
- * rows must be able to come as a stream.
+ * Returns true if the inner keys can be kept as bits (batch/hg_key_column.h) when the inner side
+ * has filled its memory.  Neither inner rows nor outer rows without a match must be needed, and
+ * outer rows must be able to come as a stream.
  */
 extern bool hg_join_may_take_bits(const HgJoinState *state);
 
@@ -121,6 +123,6 @@ extern bool hg_join_may_stream(const HgJoinState *state);
 extern bool hg_join_begin_stream(HgJoinState *state);
 
 /* Ends the stream, if it is active. */
-extern void hg_join_end_stream(HgJoinState *state);
+extern void hg_join_end_stream(HgJoinStreaming *streaming);
 
 #endif /* HG_JOIN_EMIT_H */

@@ -265,9 +265,8 @@ hg_join_lookup_init(HgJoinState *state)
 }
 
 uint64
-hg_join_lookup_rows(const HgJoinState *state)
+hg_join_lookup_rows(const HgJoinLookup *lookup)
 {
-	const HgJoinLookup *lookup = &state->lookup;
 	uint64 left = lookup->most_rows + 1 - Min(lookup->earlier_rows, lookup->most_rows);
 
 	if (lookup->at_once)
@@ -276,11 +275,9 @@ hg_join_lookup_rows(const HgJoinState *state)
 }
 
 void
-hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded)
+hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool chosen, bool recorded)
 {
-	HgJoinRecord *record = &state->progress.record;
-
-	state->lookup.chosen = chosen;
+	lookup->chosen = chosen;
 	if (recorded && !chosen)
 		record->switches++;
 	else if (recorded)
@@ -297,7 +294,8 @@ hg_join_choose_lookup(HgJoinState *state)
 	bool chosen =
 		lookup->earlier_rows + hg_held_count(&state->inputs[HG_OUTER]->held) <= lookup->most_rows;
 
-	hg_join_set_lookup(state, chosen, !chosen || lookup->earlier_rows == 0);
+	hg_join_set_lookup(&state->lookup, &state->progress.record, chosen,
+					   !chosen || lookup->earlier_rows == 0);
 	return chosen;
 }
 
@@ -366,10 +364,8 @@ hg_join_emit_looked_up(HgJoinState *state)
 }
 
 void
-hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed)
+hg_join_lookup_rescan(HgJoinLookup *lookup, const Bitmapset *changed)
 {
-	HgJoinLookup *lookup = &state->lookup;
-
 	if (lookup->loop == NULL)
 		return;
 	if (changed != NULL)

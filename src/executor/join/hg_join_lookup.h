@@ -62,7 +62,7 @@ extern const CustomScanMethods hg_join_feed_methods;
 extern void hg_join_lookup_init(HgJoinState *state);
 
 /* Returns the number of outer rows to read before the next choice. */
-extern uint64 hg_join_lookup_rows(const HgJoinState *state);
+extern uint64 hg_join_lookup_rows(const HgJoinLookup *lookup);
 
 /*
  * Decides whether the nested loop joins the rows in the outer input, all of them or a chunk.  The
@@ -70,8 +70,9 @@ extern uint64 hg_join_lookup_rows(const HgJoinState *state);
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
-/* Records whether the nested loop is chosen; if recorded is true, also in the node's record. */
-extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded);
+/* Records whether the nested loop is chosen; if recorded is true, also in the record. */
+extern void hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool chosen,
+							   bool recorded);
 
 /*
  * Starts to return the rows of the nested loop, if it is chosen.  Returns the next phase.  After
@@ -80,6 +81,6 @@ extern void hg_join_set_lookup(HgJoinState *state, bool chosen, bool recorded);
 extern HgJoinPhase hg_join_emit_looked_up(HgJoinState *state);
 
 /* Starts again for a rescan of the join; changed holds the changed parameters, or is NULL. */
-extern void hg_join_lookup_rescan(HgJoinState *state, const Bitmapset *changed);
+extern void hg_join_lookup_rescan(HgJoinLookup *lookup, const Bitmapset *changed);
 
 #endif /* HG_JOIN_LOOKUP_H */

@@ -34,11 +34,11 @@ hg_join_charge_job(HgJoinMatching *matching)
 
 /* Returns the bytes that this process may still use: its part if it shares the join. */
 static uint64
-hg_join_room(const HgJoinState *state, const HgParticipantsSpec *participants)
+hg_join_room(const HgJoinMemory *memory, const HgParticipantsSpec *participants)
 {
 	if (participants != NULL)
 		return participants->match_bytes / participants->processes;
-	return hg_budget_room(&state->memory.budget);
+	return hg_budget_room(&memory->budget);
 }
 
 /* HgMatcherSpec.is_finished */
@@ -49,17 +49,15 @@ hg_join_outer_is_finished(void *arg, uint32 outer_row)
 }
 
 bool
-hg_join_is_unread(const HgJoinState *state, HgSide side)
+hg_join_is_unread(const HgJoinRules *rules, const HgInput *input, const HgJoinMatched *matched)
 {
-	return state->inputs[side]->held.ncolumns == 0 && !state->matched[side].tracked &&
-		   state->rules.join_qual == NULL;
+	return input->held.ncolumns == 0 && !matched->tracked && rules->join_qual == NULL;
 }
 
 /* Memory accesses that reading the columns of a side's row takes (a cost term). */
 static int
-hg_join_accesses(const HgJoinState *state, HgSide side)
+hg_join_accesses(const HgInput *input)
 {
-	const HgInput *input = state->inputs[side];
 	int accesses = 0;
 
 	/* a by-reference value lies elsewhere than its pointer */
@@ -94,14 +92,16 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	matching->reckoned =
 		hg_key_column_job_bytes(words[HG_OUTER]) + hg_key_column_job_bytes(words[HG_INNER]);
 	spec->direct = true;
-	spec->direct_limit = Max(matching->reckoned + hg_join_room(state, spec->participants), 1);
+	spec->direct_limit =
+		Max(matching->reckoned + hg_join_room(&state->memory, spec->participants), 1);
 	/* rechecks of single matches need the matches of a row to be adjacent */
 	spec->any_order = state->output.any_order && state->rules.join_qual == NULL;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec->unread[side] = hg_join_is_unread(state, (HgSide) side);
+		spec->unread[side] =
+			hg_join_is_unread(&state->rules, state->inputs[side], &state->matched[side]);
 		spec->any_order &= !state->matched[side].tracked;
-		spec->accesses[side] = spec->counted ? 0 : hg_join_accesses(state, (HgSide) side);
+		spec->accesses[side] = spec->counted ? 0 : hg_join_accesses(state->inputs[side]);
 	}
 	spec->reduction = hg_join_current_reduction(state->reduction, state->matched);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
@@ -115,7 +115,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 	old = MemoryContextSwitchTo(matching->context);
 	matching->matcher = hg_matcher_create(spec, &outer_set, &inner_set);
 	MemoryContextSwitchTo(old);
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	hg_charge_set(&matching->fetched, hg_matcher_fetched_bytes(matching->matcher));
 	hg_join_charge_job(matching);
 }
@@ -131,18 +131,14 @@ hg_join_discard_matcher(HgJoinMatching *matching)
 }
 
 void
-hg_join_retire_matcher(HgJoinState *state)
+hg_join_retire_matcher(HgJoinMatching *matching, HgJoinRecord *record)
 {
-	HgJoinMatching *matching = &state->matching;
-
 	if (matching->matcher != NULL)
 	{
 		HgMatcherReport report;
 
 		hg_matcher_report(matching->matcher, &report);
-		hg_stats_add_report(&state->progress.record, &report);
+		hg_stats_add_report(record, &report);
 	}
 	hg_join_discard_matcher(matching);
-	hg_join_emission_reset(&state->emission);
-	hg_join_output_clear(&state->output);
 }

@@ -43,7 +43,8 @@ extern void hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec);
  * no column of them, evaluates no qual, and does not track which of them have matched.  A sum of
  * outer columns, for example, needs only the number of matches of each outer row.
  */
-extern bool hg_join_is_unread(const HgJoinState *state, HgSide side);
+extern bool hg_join_is_unread(const HgJoinRules *rules, const HgInput *input,
+							  const HgJoinMatched *matched);
 
 /*
  * Sets the charge for the matcher's job to what the job has taken so far.  Call it again while
@@ -52,7 +53,7 @@ extern bool hg_join_is_unread(const HgJoinState *state, HgSide side);
 extern void hg_join_charge_job(HgJoinMatching *matching);
 
 /* Ends the matcher, if there is one: adds its statistics to the record and frees it. */
-extern void hg_join_retire_matcher(HgJoinState *state);
+extern void hg_join_retire_matcher(HgJoinMatching *matching, HgJoinRecord *record);
 
 /* Frees the matcher without recording statistics, because it turned out to be of no use. */
 extern void hg_join_discard_matcher(HgJoinMatching *matching);

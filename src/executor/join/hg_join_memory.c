@@ -11,7 +11,7 @@
 
 #include "utils/memutils.h"
 
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_state.h"
 
 /*
@@ -96,14 +96,12 @@ hg_join_expected_bytes(const HgInput *inner, double covered)
 }
 
 double
-hg_join_inner_room(const HgJoinState *state)
+hg_join_inner_room(const HgJoinMemory *memory, const HgInput *inner)
 {
-	const HgInput *inner = state->inputs[HG_INNER];
-
 	/* all inner rows are in memory */
 	if (inner->at_end && inner->partition.spill == NULL)
 		return PG_UINT64_MAX;
-	return (double) (hg_join_limit(&state->memory) / 2) / hg_join_row_bytes(inner);
+	return (double) (hg_join_limit(memory) / 2) / hg_join_row_bytes(inner);
 }
 
 bool

@@ -60,7 +60,7 @@ extern double hg_join_expected_bytes(const HgInput *inner, double covered);
  * planned bytes of a row.  Returns PG_UINT64_MAX if the child has no more inner rows and none are
  * on disk.
  */
-extern double hg_join_inner_room(const HgJoinState *state);
+extern double hg_join_inner_room(const HgJoinMemory *memory, const HgInput *inner);
 
 /* A filter may take 1 / HG_FILTER_SHARE of the memory of both inputs. */
 #define HG_FILTER_SHARE 8

@@ -96,13 +96,13 @@ hg_join_find_groups(HgJoinState *state, const HgReduction **reduction)
  * Sets columns[] to a reduction's columns, as indexes in the side's batches; returns their number.
  */
 static int
-hg_join_page_columns(const HgJoinState *state, const HgReduction *reduction, HgSide side,
+hg_join_page_columns(const HgJoinReduction *groups, const HgReduction *reduction, HgSide side,
 					 int columns[HG_MAX_COLUMNS])
 {
 	if (reduction == NULL)
 		return 0;
 	for (uint32 i = 0; i < reduction->columns[side].ncolumns; i++)
-		columns[i] = hg_join_reduction_column(state->reduction, side, i);
+		columns[i] = hg_join_reduction_column(groups, side, i);
 	return (int) reduction->columns[side].ncolumns;
 }
 
@@ -115,7 +115,8 @@ hg_join_init_page_sources(HgJoinState *state, bool parallel_hash, HgPagesTry *tr
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		int columns[HG_MAX_COLUMNS];
-		const int ncolumns = hg_join_page_columns(state, try->reduction, (HgSide) side, columns);
+		const int ncolumns =
+			hg_join_page_columns(state->reduction, try->reduction, (HgSide) side, columns);
 
 		if (!hg_input_is_unread(state->inputs[side]) ||
 			!hg_child_init_page_source(&state->inputs[side]->child, parallel_hash, ncolumns,
@@ -192,7 +193,7 @@ hg_join_open_pages(HgJoinState *state, HgPagesTry *try, HgPageJobSpec *spec)
 
 /* Sends this process's pages; returns false if the job has failed. */
 static bool
-hg_join_send_pages(HgJoinState *state, HgPagesTry *try)
+hg_join_send_pages(HgJoinRecord *record, HgPagesTry *try)
 {
 	instr_time start;
 
@@ -200,20 +201,20 @@ hg_join_send_pages(HgJoinState *state, HgPagesTry *try)
 	for (int side = HG_INNER; side >= HG_OUTER; side--)
 		if (!hg_page_source_send(&try->sources[side], try->job, (HgSide) side))
 			return false;
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	record->scan_ms += hg_elapsed_ms(start);
 	return true;
 }
 
 /* Adds this process's part of a finished job to the statistics. */
 static void
-hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
+hg_join_end_pages(HgInput *const inputs[2], HgJoinRecord *record, HgPagesTry *try)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		hg_child_end_pages(&state->inputs[side]->child, &try->sources[side]);
+		hg_child_end_pages(&inputs[side]->child, &try->sources[side]);
 		try->answer.report.uploaded_pages += try->sources[side].pages;
 	}
-	hg_stats_add_report(&state->progress.record, &try->answer.report);
+	hg_stats_add_report(record, &try->answer.report);
 }
 
 /*
@@ -221,28 +222,29 @@ hg_join_end_pages(HgJoinState *state, HgPagesTry *try)
  * of rows; 0 if groups are handed up.
  */
 static uint64
-hg_join_take_pages(HgJoinState *state, HgPagesTry *try, const uint64 uploaded_rows[2])
+hg_join_take_pages(HgInput *const inputs[2], HgJoinReduction *groups, HgPagesTry *try,
+				   const uint64 uploaded_rows[2])
 {
 	HgPageAnswer *answer = &try->answer;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_child_report_pages(&state->inputs[side]->child, &try->sources[side], uploaded_rows[side],
+		hg_child_report_pages(&inputs[side]->child, &try->sources[side], uploaded_rows[side],
 							  answer->rows[side], answer->null_keys[side]);
 	if (try->reduction == NULL)
 		return answer->pairs;
-	hg_join_hand_up(state->reduction, &try->reduction->spec,
-					hg_join_reduction_codes(state->reduction), &answer->groups);
+	hg_join_hand_up(groups, &try->reduction->spec, hg_join_reduction_codes(groups),
+					&answer->groups);
 	return 0;
 }
 
 /* Starts both sides again after a failure. */
 static void
-hg_join_forget_pages(HgJoinState *state, HgPagesTry *try)
+hg_join_forget_pages(HgInput *const inputs[2], HgPagesTry *try)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_page_source_rescan(&try->sources[side]);
-		hg_input_restart(state->inputs[side]);
+		hg_input_restart(inputs[side]);
 	}
 }
 
@@ -261,50 +263,23 @@ hg_join_ask_alone(HgJoinState *state, uint64 *rows)
 	if (!hg_join_pages_pay(state, &try, 1, spec.expected_rows, &spec.cpu_ms) ||
 		!hg_join_open_pages(state, &try, &spec))
 		return false;
-	state->pages.uploaded = hg_join_send_pages(state, &try);
+	state->pages.uploaded = hg_join_send_pages(&state->progress.record, &try);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		uploaded_rows[side] = try.sources[side].uploaded_rows;
 	state->pages.uploaded =
 		state->pages.uploaded && hg_page_job_answer(try.job, uploaded_rows, &try.answer);
 	if (state->pages.uploaded)
 	{
-		hg_join_end_pages(state, &try);
-		*rows = hg_join_take_pages(state, &try, uploaded_rows);
+		hg_join_end_pages(state->inputs, &state->progress.record, &try);
+		*rows = hg_join_take_pages(state->inputs, state->reduction, &try, uploaded_rows);
 	}
 	else
 	{
 		strlcpy(state->pages.failure, hg_page_job_failure(try.job), sizeof(state->pages.failure));
-		hg_join_forget_pages(state, &try);
+		hg_join_forget_pages(state->inputs, &try);
 	}
 	hg_page_job_destroy(try.job);
 	return state->pages.uploaded;
-}
-
-/* Calls ask in a temporary memory context. */
-static bool
-hg_join_ask(HgJoinState *state, bool (*ask)(HgJoinState *state, uint64 *rows), uint64 *rows)
-{
-	MemoryContext context =
-		AllocSetContextCreate(state->memory.context, "HashGraph pages", ALLOCSET_SMALL_SIZES);
-	MemoryContext old = MemoryContextSwitchTo(context);
-	const bool answered = ask(state, rows);
-
-	state->pages.declined = !answered;
-	MemoryContextSwitchTo(old);
-	MemoryContextDelete(context);
-	return answered;
-}
-
-bool
-hg_join_ask_pages(HgJoinState *state, uint64 *rows)
-{
-	state->pages.uploaded = false;
-	if (state->participants.shared != NULL || state->parallel_hash ||
-		!hg_join_is_for_pages(state) || hg_join_expects_covered(state))
-		return false;
-	/* unless hg_join_ask() succeeds */
-	state->pages.declined = true;
-	return hg_join_reads_at_once(state) && hg_join_ask(state, hg_join_ask_alone, rows);
 }
 
 /* ---------------------------------------------------------------------
@@ -318,15 +293,16 @@ hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processe
 	HgPagesTry try = {0};
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		shared->expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
+		shared->expected_rows[side] = hg_join_expected_rows(state->inputs[side], processes);
 	shared->planned =
-		state->parallel_hash && hg_join_is_for_pages(state) && !hg_join_has_covered(state) &&
-		hg_join_reads_at_once(state) && hg_join_init_page_sources(state, true, &try) &&
+		state->parallel_hash && hg_join_is_for_pages(state) &&
+		!hg_join_has_covered(state->inputs) && hg_join_reads_at_once(state) &&
+		hg_join_init_page_sources(state, true, &try) &&
 		hg_join_pages_pay(state, &try, processes, shared->expected_rows, &shared->cpu_ms);
 }
 
 bool
-hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
+hg_join_pages_reset(const HgJoinPages *pages, HgJoinPagesShared *shared)
 {
 	pg_atomic_init_u64(&shared->epoch, 0);
 	pg_atomic_init_u32(&shared->failed, 0);
@@ -336,7 +312,7 @@ hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared)
 		pg_atomic_init_u64(&shared->uploaded_rows[side], 0);
 	shared->answered = false;
 	shared->failure[0] = '\0';
-	return shared->planned && !state->pages.declined;
+	return shared->planned && !pages->declined;
 }
 
 /* Records that this process has failed, before it arrives. */
@@ -351,9 +327,9 @@ hg_join_pages_fail(HgJoinPagesShared *shared, const HgPageJob *job)
 
 /* Waits for the others. */
 static void
-hg_join_pages_arrive(HgJoinState *state)
+hg_join_pages_arrive(HgJoinShared *shared)
 {
-	BarrierArriveAndWait(&state->participants.shared->barrier,
+	BarrierArriveAndWait(&shared->barrier,
 						 HG_WAIT_EVENT(hg_join_pages_wait_event, "HashGraphPages"));
 }
 
@@ -372,7 +348,7 @@ hg_join_send_pages_parallel(HgJoinState *state, HgPagesTry *try)
 	if (!hg_join_init_page_sources(state, true, try) || !hg_join_open_pages(state, try, &spec))
 		return;
 	state->pages.uploaded = true;
-	if (!hg_join_send_pages(state, try) || !hg_page_job_end_sending(try->job))
+	if (!hg_join_send_pages(&state->progress.record, try) || !hg_page_job_end_sending(try->job))
 		hg_join_pages_fail(&shared->pages, try->job);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		pg_atomic_fetch_add_u64(&shared->pages.uploaded_rows[side],
@@ -384,9 +360,8 @@ hg_join_send_pages_parallel(HgJoinState *state, HgPagesTry *try)
  * this process has asked.
  */
 static bool
-hg_join_answer_pages_parallel(HgJoinState *state, HgPagesTry *try, uint64 uploaded_rows[2])
+hg_join_answer_pages_parallel(HgJoinPagesShared *shared, HgPagesTry *try, uint64 uploaded_rows[2])
 {
-	HgJoinPagesShared *shared = &state->participants.shared->pages;
 	uint32 none = 0;
 	bool asks;
 
@@ -426,14 +401,14 @@ hg_join_conclude_pages_parallel(HgJoinState *state, HgPagesTry *try, bool asked,
 			try->answer.report.job.probe = shared->probe;
 		}
 		if (state->pages.uploaded)
-			hg_join_end_pages(state, try);
-		*rows = asked ? hg_join_take_pages(state, try, uploaded_rows) : 0;
+			hg_join_end_pages(state->inputs, &state->progress.record, try);
+		*rows = asked ? hg_join_take_pages(state->inputs, state->reduction, try, uploaded_rows) : 0;
 		return true;
 	}
 	strlcpy(state->pages.failure, shared->failure, sizeof(state->pages.failure));
 	if (try->job != NULL)
 	{
-		hg_join_forget_pages(state, try);
+		hg_join_forget_pages(state->inputs, try);
 		if (pg_atomic_compare_exchange_u32(&shared->dealt, &none, 1))
 			for (int side = HG_OUTER; side <= HG_INNER; side++)
 				hg_page_source_reinitialize(&try->sources[side]);
@@ -453,19 +428,53 @@ hg_join_ask_participants(HgJoinState *state, uint64 *rows)
 	if (state->pages.phase == HG_PAGES_SENDING)
 	{
 		hg_join_send_pages_parallel(state, &try);
-		hg_join_pages_arrive(state);
+		hg_join_pages_arrive(state->participants.shared);
 	}
 	if (state->pages.phase <= HG_PAGES_ASKING)
 	{
-		asked = hg_join_answer_pages_parallel(state, &try, uploaded_rows);
-		hg_join_pages_arrive(state);
+		asked =
+			hg_join_answer_pages_parallel(&state->participants.shared->pages, &try, uploaded_rows);
+		hg_join_pages_arrive(state->participants.shared);
 	}
 	answered = hg_join_conclude_pages_parallel(state, &try, asked, uploaded_rows, rows);
 	if (try.job != NULL)
 		hg_page_job_destroy(try.job);
 	if (!answered)
-		hg_join_pages_arrive(state);
+		hg_join_pages_arrive(state->participants.shared);
 	return answered;
+}
+
+/* ---------------------------------------------------------------------
+ * Asking
+ * ---------------------------------------------------------------------
+ */
+
+/* Asks a device, alone or together with the other participants, in a temporary memory context. */
+static bool
+hg_join_ask(HgJoinState *state, uint64 *rows)
+{
+	MemoryContext context =
+		AllocSetContextCreate(state->memory.context, "HashGraph pages", ALLOCSET_SMALL_SIZES);
+	MemoryContext old = MemoryContextSwitchTo(context);
+	const bool answered = state->participants.shared != NULL ? hg_join_ask_participants(state, rows)
+															 : hg_join_ask_alone(state, rows);
+
+	state->pages.declined = !answered;
+	MemoryContextSwitchTo(old);
+	MemoryContextDelete(context);
+	return answered;
+}
+
+bool
+hg_join_ask_pages(HgJoinState *state, uint64 *rows)
+{
+	state->pages.uploaded = false;
+	if (state->participants.shared != NULL || state->parallel_hash ||
+		!hg_join_is_for_pages(state) || hg_join_expects_covered(state))
+		return false;
+	/* unless hg_join_ask() succeeds */
+	state->pages.declined = true;
+	return hg_join_reads_at_once(state) && hg_join_ask(state, rows);
 }
 
 bool
@@ -476,6 +485,5 @@ hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows)
 		return false;
 	state->pages.phase = *phase;
 	*phase = Max(*phase - HG_PAGES_PHASES, 0);
-	return state->pages.phase <= HG_PAGES_KNOWN &&
-		   hg_join_ask(state, hg_join_ask_participants, rows);
+	return state->pages.phase <= HG_PAGES_KNOWN && hg_join_ask(state, rows);
 }

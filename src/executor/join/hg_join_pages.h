@@ -55,7 +55,7 @@ extern bool hg_join_ask_pages(HgJoinState *state, uint64 *rows);
 extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processes);
 
 /* Initializes shared in the leader before each execution.  Returns true if pages are sent in it. */
-extern bool hg_join_pages_reset(const HgJoinState *state, HgJoinPagesShared *shared);
+extern bool hg_join_pages_reset(const HgJoinPages *pages, HgJoinPagesShared *shared);
 
 /*
  * Does the same together with the other participants.  This process has attached to their barrier

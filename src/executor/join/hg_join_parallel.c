@@ -13,7 +13,7 @@
  *				hashed, and reading goes on.
  *	(barrier)
  *	reading		Each process reads its parts of both children into column stores of its own in
- *				the query's DSA (hg_shared_columns.h).  If all of them together exceed their
+ *				the query's DSA (hg_column_store.h).  If all of them together exceed their
  *				work memory, the join goes to disk.  If a runtime filter may pay, the processes
  *				make one of all inner keys in between, which takes three more barriers.  A
  *				SINGLE-READER child belongs to one process; see below.
@@ -111,15 +111,13 @@ hg_join_find_reader(HgJoinState *state)
  * processes use for both sides.
  */
 static uint64
-hg_join_read_step(HgJoinState *state, HgSide side, uint64 max_rows)
+hg_join_read_step(HgInput *input, HgSharedBudget *budget, uint64 max_rows)
 {
-	HgInput *input = state->inputs[side];
 	uint64 before = input->held.budget.charged;
 
 	input->held.budget.limit = before + HG_SHARED_STEP;
 	hg_input_fill(input, max_rows);
-	return hg_shared_budget_add(&state->participants.shared->budget,
-								input->held.budget.charged - before);
+	return hg_shared_budget_add(budget, input->held.budget.charged - before);
 }
 
 /* Reads a side to its end, or until the join goes to disk. */
@@ -132,7 +130,8 @@ hg_join_read_shared(HgJoinState *state, HgSide side)
 	hg_join_enter(&state->progress, side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
 	while (!input->at_end && pg_atomic_read_u32(&shared->spill_bits) == 0)
 	{
-		uint64 total = hg_join_read_step(state, side, PG_UINT64_MAX);
+		uint64 total = hg_join_read_step(state->inputs[side], &state->participants.shared->budget,
+										 PG_UINT64_MAX);
 
 		if (hg_join_shared_is_full(shared, input, total))
 		{
@@ -167,9 +166,8 @@ hg_join_row_numbers(void *arg, HgSide side)
 
 /* Returns the number of bit positions of a side's rows in all processes (hg_covered.h). */
 static uint64
-hg_join_shared_ordinals(const HgJoinState *state, HgSide side)
+hg_join_shared_ordinals(const HgInput *input)
 {
-	const HgInput *input = state->inputs[side];
 	uint64 delta = hg_column_store_end(input->held.rows);
 
 	return input->child.covered != NULL ? hg_covered_count_ordinals(input->child.covered, delta)
@@ -211,9 +209,10 @@ hg_join_parallel_build(HgJoinState *state, bool elected, uint32 arrived)
 	/* the engine's barriers make the bits visible to the others */
 	for (int side = HG_OUTER; side <= HG_INNER && elected; side++)
 		if (state->matched[side].tracked)
-			hg_shared_budget_add(&shared->budget,
-								 hg_shared_bits_create(&shared->matched[side], area,
-													   hg_join_shared_ordinals(state, side)));
+			hg_shared_budget_add(
+				&shared->budget,
+				hg_shared_bits_create(&shared->matched[side], area,
+									  hg_join_shared_ordinals(state->inputs[side])));
 	hg_join_create_matcher(state, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -243,11 +242,11 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 	instr_time start;
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
-	hg_join_end_upload(state);
+	hg_join_end_upload(&state->upload, state->inputs);
 	if (!shared->stays_covered)
-		hg_join_read_covered(state);
+		hg_join_read_covered(state->inputs, state->participants.shared);
 	else
-		hg_join_covered_meet_partitions(state);
+		hg_join_covered_meet_partitions(&state->cover, state->matched);
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -315,7 +314,9 @@ hg_join_count_shared(HgJoinState *state)
 	{
 		uint64 before = hg_held_count(&outer->held);
 		uint64 left = most + 1 - Min(pg_atomic_read_u64(&shared->counted), most);
-		uint64 bytes = hg_join_read_step(state, HG_OUTER, before + Min(left, HG_BATCH_ROWS));
+		uint64 bytes =
+			hg_join_read_step(state->inputs[HG_OUTER], &state->participants.shared->budget,
+							  before + Min(left, HG_BATCH_ROWS));
 		uint64 rows = hg_held_count(&outer->held) - before;
 
 		if (pg_atomic_add_fetch_u64(&shared->counted, rows) > most ||
@@ -349,7 +350,8 @@ hg_join_parallel_count(HgJoinState *state, int *phase)
 			hg_join_read_shared(state, HG_INNER);
 		elected = hg_join_arrive(shared);
 	}
-	hg_join_set_lookup(state, pg_atomic_read_u32(&shared->hashes) == 0, elected);
+	hg_join_set_lookup(&state->lookup, &state->progress.record,
+					   pg_atomic_read_u32(&shared->hashes) == 0, elected);
 	/* a late process usually finds no rows: the others have read the child to its end */
 	if (state->lookup.chosen && !outer->at_end)
 	{
@@ -445,7 +447,7 @@ hg_join_hand_over_keys(HgJoinState *state)
 	/* a process that came after the reading need not open its part of the job */
 	if (sides[HG_OUTER].rows + sides[HG_INNER].rows == 0 ||
 		pg_atomic_read_u32(&state->participants.shared->spill_bits) != 0)
-		hg_join_end_upload(state);
+		hg_join_end_upload(&state->upload, state->inputs);
 	else
 		hg_device_participants_finish_upload(&state->participants.shared->device, state->upload,
 											 sides);
@@ -468,7 +470,7 @@ hg_join_parallel_read(HgJoinState *state)
 	if (hg_join_ask_pages_parallel(state, &phase, &rows))
 	{
 		hg_join_leave(&state->participants, true);
-		return hg_join_emit_empty(state, rows, HG_JOIN_DONE);
+		return hg_join_emit_empty(&state->emission, &state->output, rows, HG_JOIN_DONE);
 	}
 	/* even after the reading phase: it may still be in time to move rows to files */
 	hg_join_find_reader(state);

@@ -11,7 +11,7 @@
 #define HG_JOIN_REDUCE_H
 
 #include "backend/matcher/hg_matcher.h"
-#include "batch/hg_arithmetic_program.h"
+#include "batch/hg_arithmetic.h"
 #include "batch/hg_input.h"
 #include "executor/join/hg_join_rules.h"
 

@@ -15,7 +15,7 @@
 
 #include "utils/memutils.h"
 
-#include "batch/hg_covered_rows.h"
+#include "batch/hg_covered.h"
 #include "batch/hg_predicate.h"
 #include "executor/join/hg_join_replica.h"
 #include "executor/join/hg_join_state.h"
@@ -30,17 +30,19 @@
 #define HG_APPLIED_PART 64
 
 void
-hg_join_apply_pending(HgJoinState *state)
+hg_join_apply_pending(HgInput *const inputs[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_child_apply_pending(&state->inputs[side]->child);
+		hg_child_apply_pending(&inputs[side]->child);
 }
 
 /* HgMatcherSpec.apply */
 static void
 hg_join_apply_all(void *arg)
 {
-	hg_join_apply_pending(arg);
+	const HgJoinState *state = arg;
+
+	hg_join_apply_pending(state->inputs);
 }
 
 /* Adds the keys of a small set to keys, as a graph has them. */
@@ -112,12 +114,12 @@ hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *inpu
  * applied at once.
  */
 static HgDeviceSet
-hg_join_add_filters(HgJoinState *state, HgDeviceSet device_set)
+hg_join_add_filters(HgInput *const inputs[2], HgReplicaCovered replica[2], HgDeviceSet device_set)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (!hg_join_add_filter(&state->cover.replica[side], 0, state->inputs[side],
-								state->inputs[side]->child.covered->graph, &device_set))
-			hg_child_apply_pending(&state->inputs[side]->child);
+		if (!hg_join_add_filter(&replica[side], 0, inputs[side], inputs[side]->child.covered->graph,
+								&device_set))
+			hg_child_apply_pending(&inputs[side]->child);
 	return device_set;
 }
 
@@ -157,18 +159,26 @@ hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide si
 
 /* Lets a column of a side be computed, whose operands are known. */
 static bool
-hg_join_compute_column(const HgJoinState *state, HgSide side, uint32 column, int expression,
+hg_join_compute_column(HgJoinReduction *reduction, HgSide side, uint32 column, int expression,
 					   HgReplicaCovered *replica)
 {
-	HgJoinCodes *codes = hg_join_reduction_codes(state->reduction);
+	HgJoinCodes *codes = hg_join_reduction_codes(reduction);
 	HgOperand operands[2][HG_MAX_COLUMNS] = {0};
 
 	for (uint32 i = 0; i < HG_MAX_COLUMNS; i++)
 		operands[side][i] = (HgOperand){i, i < column ? codes->scales[side][i] : -1};
 	/* all columns have the stride of the first one, which is never computed */
-	return hg_replica_add_computed(replica, codes, side, column, state->reduction, expression,
-								   operands, replica->use.shape.parts,
-								   replica->columns[0].shape.stride);
+	return hg_replica_add_computed(replica, codes, side, column, reduction, expression, operands,
+								   replica->use.shape.parts, replica->columns[0].shape.stride);
+}
+
+HgDeviceSet
+hg_replica_find_column(const HgPinnedGraph *graph, const HgPartitioning *partitions,
+					   AttrNumber number, HgReplicaColumnUse *use, const HgGraphCodes **codes)
+{
+	if (partitions != NULL)
+		return hg_resident_graph_partitioned_column(graph, number, use, codes);
+	return hg_resident_graph_replica_column(graph, number, use, codes);
 }
 
 /*
@@ -195,16 +205,13 @@ hg_join_find_replica_columns(const HgJoinState *state, HgSide side, const HgRedu
 
 		if (expression >= 0)
 		{
-			if (all != 0 && !hg_join_compute_column(state, side, column, expression, replica))
+			if (all != 0 &&
+				!hg_join_compute_column(state->reduction, side, column, expression, replica))
 				all = 0;
 			continue;
 		}
-		if (replica->partitions != NULL)
-			all &= hg_resident_graph_partitioned_column(covered->graph, numbers[column],
-														&replica->columns[column], &of);
-		else
-			all &= hg_resident_graph_replica_column(covered->graph, numbers[column],
-													&replica->columns[column], &of);
+		all &= hg_replica_find_column(covered->graph, replica->partitions, numbers[column],
+									  &replica->columns[column], &of);
 		if (replica->columns[column].shape.width != set->widths[column] ||
 			(of != NULL) != hg_join_reduction_is_coded(state->reduction, side, column))
 			all = 0;
@@ -290,9 +297,9 @@ hg_replica_bring_together(HgPinnedGraph *const graphs[2], const HgSideDevices at
  */
 
 static HgPinnedGraph *
-hg_join_covered_graph(const HgJoinState *state, HgSide side)
+hg_join_covered_graph(const HgInput *input)
 {
-	return state->inputs[side]->child.covered->graph;
+	return input->child.covered->graph;
 }
 
 /* Returns the devices that have all columns of both sides which a reduction needs. */
@@ -309,13 +316,13 @@ hg_join_find_columns(HgJoinState *state, const HgReduction *reduction)
 
 /* Adds to the spec the devices that have both graphs, and whether they have the columns. */
 static void
-hg_join_add_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_set,
+hg_join_add_graphs(HgReplicaCovered replica[2], HgMatcherSpec *spec, HgDeviceSet device_set,
 				   bool has_columns)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		state->cover.replica[side].has_columns = has_columns;
-		spec->replica[side] = &state->cover.replica[side];
+		replica[side].has_columns = has_columns;
+		spec->replica[side] = &replica[side];
 	}
 	spec->replica_at = device_set;
 }
@@ -327,8 +334,8 @@ hg_join_add_graphs(HgJoinState *state, HgMatcherSpec *spec, HgDeviceSet device_s
 static void
 hg_join_add_partitions(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at[2])
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
-									  hg_join_covered_graph(state, HG_INNER)};
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state->inputs[HG_OUTER]),
+									  hg_join_covered_graph(state->inputs[HG_INNER])};
 	const HgDeviceSet device_set = hg_replica_find_partitions(graphs, state->cover.replica, at);
 	HgDeviceSet columns = HG_ALL_DEVICES;
 
@@ -340,9 +347,9 @@ hg_join_add_partitions(HgJoinState *state, HgMatcherSpec *spec, HgSideDevices at
 	if (spec->reduction != NULL)
 		columns = hg_join_find_columns(state, spec->reduction);
 	/* row ordinals of a partition are not those of the graph */
-	hg_join_apply_pending(state);
+	hg_join_apply_pending(state->inputs);
 	spec->replica_partitioned = true;
-	hg_join_add_graphs(state, spec, device_set,
+	hg_join_add_graphs(state->cover.replica, spec, device_set,
 					   spec->reduction != NULL && (columns & device_set) == device_set);
 }
 
@@ -361,9 +368,9 @@ hg_join_columns_bytes(const HgJoinReduction *reduction, HgSide side, const HgPin
 
 /* Returns true if devices have replicas of a side's columns for groups; requests them. */
 static bool
-hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **graph)
+hg_join_has_side_columns(const HgJoinReduction *reduction, HgInput *input, HgSide side,
+						 HgPinnedGraph **graph)
 {
-	const HgJoinReduction *reduction = state->reduction;
 	const uint32 ncolumns = hg_join_reduction_columns(reduction, side)->ncolumns;
 	int column_indexes[HG_MAX_COLUMNS];
 	AttrNumber numbers[HG_MAX_COLUMNS];
@@ -373,14 +380,14 @@ hg_join_has_side_columns(const HgJoinState *state, HgSide side, HgPinnedGraph **
 	for (uint32 c = 0; c < ncolumns; c++)
 		if (hg_join_reduction_expression(reduction, side, c) < 0)
 			column_indexes[n++] = hg_join_reduction_column(reduction, side, c);
-	*graph = hg_child_pin_graph(&state->inputs[side]->child, n, column_indexes, numbers);
+	*graph = hg_child_pin_graph(&input->child, n, column_indexes, numbers);
 	for (int i = 0; i < n && *graph != NULL; i++)
 		all &= hg_resident_graph_has_column(*graph, numbers[i]);
 	return all && *graph != NULL;
 }
 
 bool
-hg_join_has_replica_columns(const HgJoinState *state)
+hg_join_has_replica_columns(const HgJoinReduction *reduction, HgInput *const inputs[2])
 {
 	MemoryContext context =
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraph columns", ALLOCSET_SMALL_SIZES);
@@ -390,11 +397,11 @@ hg_join_has_replica_columns(const HgJoinState *state)
 	bool all = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		all &= hg_join_has_side_columns(state, (HgSide) side, &graphs[side]);
+		all &= hg_join_has_side_columns(reduction, inputs[side], (HgSide) side, &graphs[side]);
 	if (!all && graphs[HG_OUTER] != NULL && graphs[HG_INNER] != NULL)
 	{
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
-			bytes += hg_join_columns_bytes(state->reduction, (HgSide) side, graphs[side]);
+			bytes += hg_join_columns_bytes(reduction, (HgSide) side, graphs[side]);
 		hg_replica_report_demand(graphs, bytes);
 	}
 	MemoryContextSwitchTo(old);
@@ -405,12 +412,12 @@ hg_join_has_replica_columns(const HgJoinState *state)
 
 /* Reports the bytes of replicas that the join needs, because some are missing. */
 static void
-hg_join_report_demand(const HgJoinState *state)
+hg_join_report_demand(HgInput *const inputs[2], uint64 columns_bytes)
 {
-	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(state, HG_OUTER),
-									  hg_join_covered_graph(state, HG_INNER)};
+	HgPinnedGraph *const graphs[2] = {hg_join_covered_graph(inputs[HG_OUTER]),
+									  hg_join_covered_graph(inputs[HG_INNER])};
 
-	hg_replica_report_demand(graphs, state->cover.columns_bytes);
+	hg_replica_report_demand(graphs, columns_bytes);
 }
 
 void
@@ -425,7 +432,7 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 		HgReplicaCovered *replica = &state->cover.replica[side];
 
 		at[side].whole =
-			hg_resident_graph_replica(hg_join_covered_graph(state, (HgSide) side), &replica->use);
+			hg_resident_graph_replica(hg_join_covered_graph(state->inputs[side]), &replica->use);
 		replica->first_ordinals = state->inputs[side]->child.covered->first_ordinals;
 		replica->partitions = NULL;
 		memset(&replica->filters, 0, sizeof(replica->filters));
@@ -437,18 +444,19 @@ hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec)
 	columns &= device_set;
 	if (device_set != 0)
 	{
-		device_set = hg_join_add_filters(state, columns != 0 ? columns : device_set);
-		hg_join_add_graphs(state, spec, device_set, columns != 0);
+		device_set = hg_join_add_filters(state->inputs, state->cover.replica,
+										 columns != 0 ? columns : device_set);
+		hg_join_add_graphs(state->cover.replica, spec, device_set, columns != 0);
 	}
 	else
 		hg_join_add_partitions(state, spec, at);
 	state->cover.columns_bytes = 0;
 	for (int side = HG_OUTER; side <= HG_INNER && spec->reduction != NULL; side++)
 		state->cover.columns_bytes += hg_join_columns_bytes(
-			state->reduction, (HgSide) side, hg_join_covered_graph(state, (HgSide) side));
+			state->reduction, (HgSide) side, hg_join_covered_graph(state->inputs[side]));
 	if (spec->replica_at == 0 ||
 		(spec->reduction != NULL && !state->cover.replica[HG_OUTER].has_columns))
-		hg_join_report_demand(state);
+		hg_join_report_demand(state->inputs, state->cover.columns_bytes);
 }
 
 void
@@ -461,23 +469,22 @@ hg_join_report_missing(const HgJoinState *state)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (state->inputs[side]->child.covered != NULL)
-			hg_resident_graph_set_missing(hg_join_covered_graph(state, (HgSide) side),
+			hg_resident_graph_set_missing(hg_join_covered_graph(state->inputs[side]),
 										  state->cover.replica[side].partitions != NULL, missing_on,
 										  &missing);
 	/* loading one replica may have evicted the other */
 	if (state->inputs[HG_OUTER]->child.covered != NULL &&
 		state->inputs[HG_INNER]->child.covered != NULL)
-		hg_join_report_demand(state);
+		hg_join_report_demand(state->inputs, state->cover.columns_bytes);
 }
 
 void
-hg_join_wake_partitions(const HgJoinState *state)
+hg_join_wake_partitions(HgInput *const inputs[2])
 {
 	bool is_partitioned = false;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		is_partitioned |=
-			hg_resident_graph_is_partitioned(hg_join_covered_graph(state, (HgSide) side));
+		is_partitioned |= hg_resident_graph_is_partitioned(hg_join_covered_graph(inputs[side]));
 	if (is_partitioned && hg_backend != HG_BACKEND_CPU)
 		(void) hg_devices_request();
 }

@@ -31,7 +31,7 @@ extern void hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec);
  * Returns true if devices are known to have replicas of all columns that groups of the matches
  * need.  Missing columns are requested and loaded in the background.
  */
-extern bool hg_join_has_replica_columns(const HgJoinState *state);
+extern bool hg_join_has_replica_columns(const HgJoinReduction *reduction, HgInput *const inputs[2]);
 
 /* Records which replicas a device reported missing when the matcher asked it. */
 extern void hg_join_report_missing(const HgJoinState *state);
@@ -40,10 +40,10 @@ extern void hg_join_report_missing(const HgJoinState *state);
  * Asks idle devices to start, for later joins, if the graph of a side is partitioned and no device
  * is asked now.  An idle device has no partition of the graph.
  */
-extern void hg_join_wake_partitions(const HgJoinState *state);
+extern void hg_join_wake_partitions(HgInput *const inputs[2]);
 
 /* Applies the pending predicates to both sides' covered rows. */
-extern void hg_join_apply_pending(HgJoinState *state);
+extern void hg_join_apply_pending(HgInput *const inputs[2]);
 
 /* Makes a matcher apply the pending predicates before it joins covered rows here. */
 extern void hg_join_set_pending(HgJoinState *state, HgMatcherSpec *spec);
@@ -54,6 +54,15 @@ extern void hg_join_set_pending(HgJoinState *state, HgMatcherSpec *spec);
  */
 extern bool hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
 							   const HgPinnedGraph *graph, HgDeviceSet *device_set);
+
+/*
+ * Returns the devices that have a replica of a column of a graph's rows, and requests such a
+ * replica: of their partitions, or with partitions NULL of all rows.  Sets *use and *codes as
+ * hg_resident_graph_replica_column() does.
+ */
+extern HgDeviceSet hg_replica_find_column(const HgPinnedGraph *graph,
+										  const HgPartitioning *partitions, AttrNumber number,
+										  HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
  * Records what a device has of a column.  `of` describes the codes, or scaled integers, that the

@@ -84,15 +84,14 @@ hg_join_state_is_volatile(PlanState *ps, void *context)
 }
 
 bool
-hg_join_may_cache_outer(HgJoinState *state)
+hg_join_may_cache_outer(HgJoinRescan *rescan, const HgInput *outer)
 {
-	if (!state->rescan.examined)
+	if (!rescan->examined)
 	{
-		state->rescan.outer_volatile =
-			hg_join_state_is_volatile(state->inputs[HG_OUTER]->child.plan, NULL);
-		state->rescan.examined = true;
+		rescan->outer_volatile = hg_join_state_is_volatile(outer->child.plan, NULL);
+		rescan->examined = true;
 	}
-	return !state->rescan.outer_volatile;
+	return !rescan->outer_volatile;
 }
 
 /* ---------------------------------------------------------------------
@@ -135,7 +134,7 @@ bool
 hg_join_select_cached(HgJoinState *state)
 {
 	/* one chunk of many is not cached, and the inner side is not filtered for it */
-	return !state->reading.outer_held || hg_join_has_covered(state) ||
+	return !state->reading.outer_held || hg_join_has_covered(state->inputs) ||
 		   ((!state->rescan.outer_whole || hg_join_select(state, HG_OUTER)) &&
 			(!state->rescan.inner || hg_join_select(state, HG_INNER)));
 }
@@ -143,13 +142,13 @@ hg_join_select_cached(HgJoinState *state)
 void
 hg_join_reset(HgJoinState *state)
 {
-	hg_join_end_upload(state);
-	hg_join_end_stream(state);
-	hg_join_retire_matcher(state);
+	hg_join_end_upload(&state->upload, state->inputs);
+	hg_join_end_stream(&state->streaming);
+	hg_join_end_matches(state);
 	hg_row_bits_forget(state->matched[HG_OUTER].bits);
 	hg_join_spill_drop(&state->spill);
 	state->reading.inner_chunks = state->reading.outer_chunks = 0;
-	hg_join_covered_meet_all(state);
+	hg_join_covered_meet_all(&state->cover);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_held_select_all(&state->inputs[side]->held);
 }

@@ -28,7 +28,7 @@ typedef struct HgJoinRescan
  * Returns true if the outer side's rows may be cached.  If the outer child calls volatile
  * functions, it must be read again in each execution, as core's joins do.
  */
-extern bool hg_join_may_cache_outer(HgJoinState *state);
+extern bool hg_join_may_cache_outer(HgJoinRescan *rescan, const HgInput *outer);
 
 /*
  * If one side is cached and the other one has few rows, selects the cached rows that pass a filter

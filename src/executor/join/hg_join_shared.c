@@ -50,8 +50,8 @@ hg_join_forget_shared(HgJoinState *state)
 	if (!state->parallel_hash)
 		return;
 	hg_join_leave(&state->participants, false);
-	hg_join_end_upload(state);
-	hg_join_retire_matcher(state);
+	hg_join_end_upload(&state->upload, state->inputs);
+	hg_join_end_matches(state);
 	hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -93,10 +93,11 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	HgJobColumns columns;
 
 	hg_device_participants_init(&shared->device, hg_join_device_may_share(&state->rules));
-	if (hg_join_pages_reset(state, &shared->pages))
+	if (hg_join_pages_reset(&state->pages, &shared->pages))
 		hg_device_participants_init_pages(&shared->device);
 	/* an adaptive join sends no keys */
-	else if (state->parallel_hash && state->lookup.loop == NULL && !hg_join_has_covered(state) &&
+	else if (state->parallel_hash && state->lookup.loop == NULL &&
+			 !hg_join_has_covered(state->inputs) &&
 			 hg_join_may_upload(state, shared->nprocesses, &columns))
 		hg_device_participants_init_upload(&shared->device, &columns);
 	BarrierInit(&shared->barrier, 0);
@@ -186,7 +187,7 @@ hg_join_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coo
 	/* children may be rescanned later, but all shared memory is freed now */
 	hg_join_forget_shared(state);
 	hg_join_collect_records(&state->participants);
-	hg_join_cover_again(state);
+	hg_join_cover_again(state->inputs, state->participants.shared);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		hg_shared_columns_release(&shared->columns[side], area);

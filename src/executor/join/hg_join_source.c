@@ -16,7 +16,7 @@
 
 #include "executor/executor.h"
 
-#include "batch/hg_scan.h"
+#include "batch/hg_scan_table.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 

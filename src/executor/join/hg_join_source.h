@@ -32,7 +32,7 @@ typedef struct HgJoinMethods
 
 /*
  * Creates the source of a child plan: a join of this extension hands over its batches, and
- * hg_scan.h reads any other plan.  An HgSourceMaker (hg_input.h).
+ * hg_scan_table.h reads any other plan.  An HgSourceMaker (hg_input.h).
  */
 extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 

@@ -32,7 +32,7 @@
 #include "utils/memutils.h"
 
 #include "backend/matcher/hg_match_replica.h"
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
@@ -143,7 +143,7 @@ hg_star_uncover(HgJoinStar *star)
  * largest one, comes last: if another table is not covered, the join below alone reads it.
  */
 static bool
-hg_star_cover(HgJoinState *state, HgJoinStar *star)
+hg_star_cover(HgJoinStar *star, HgJoinRecord *record)
 {
 	bool covered = true;
 	instr_time start;
@@ -154,7 +154,7 @@ hg_star_cover(HgJoinState *state, HgJoinStar *star)
 			covered = hg_child_cover(&star->tree.tables[t].input->child, true, NULL, NULL);
 	covered = covered &&
 			  hg_child_cover(&star->tree.tables[star->graphs.fact].input->child, true, NULL, NULL);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	record->scan_ms += hg_elapsed_ms(start);
 	return covered;
 }
 
@@ -237,7 +237,7 @@ hg_star_report_columns(HgJoinState *state, const HgReduction *requested)
 			const HgReduceColumn column = {.side = (uint32) side, .column = c};
 			int table;
 
-			if (hg_star_expression(state, &column) >= 0)
+			if (hg_star_expression(state->reduction, &column) >= 0)
 				continue;
 			table = hg_star_trace(state, (HgSide) side, c).table;
 			bytes[table] += star->tree.tables[table].input->child.covered->graph->flat.rows *
@@ -333,7 +333,7 @@ hg_star_answers(HgJoinState *state, const HgReduction *requested, HgCharge *char
 	HgMatcherSpec spec = {0};
 	HgStarAnswer answer;
 
-	if (!hg_star_cover(state, star))
+	if (!hg_star_cover(star, &state->progress.record))
 	{
 		state->multiway.why_not = hg_star_not_covered;
 		return false;
@@ -402,10 +402,8 @@ hg_join_ask_star(HgJoinState *state, uint64 *rows)
 }
 
 void
-hg_join_forget_star(HgJoinState *state)
+hg_join_forget_star(HgJoinStar *star)
 {
-	HgJoinStar *star = state->star;
-
 	if (star == NULL || !star->answered)
 		return;
 	for (int j = 0; j < star->tree.njoins; j++)

@@ -202,9 +202,9 @@ hg_star_side(const HgJoinStar *star, HgSide side)
 }
 
 int
-hg_star_expression(const HgJoinState *state, const HgReduceColumn *column)
+hg_star_expression(const HgJoinReduction *reduction, const HgReduceColumn *column)
 {
-	return hg_join_reduction_expression(state->reduction, (HgSide) column->side, column->column);
+	return hg_join_reduction_expression(reduction, (HgSide) column->side, column->column);
 }
 
 void
@@ -215,7 +215,8 @@ hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested)
 	graphs->ncomputed = 0;
 	for (uint32 i = 0; requested != NULL && i < requested->spec.nitems; i++)
 	{
-		const int expression = hg_star_expression(state, &requested->spec.items[i].argument);
+		const int expression =
+			hg_star_expression(state->reduction, &requested->spec.items[i].argument);
 		uint32 which[2];
 		uint32 tables = 0;
 
@@ -269,7 +270,7 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *requested, HgReduce
 {
 	HgJoinStar *star = state->star;
 	HgOperand operands[2][HG_MAX_COLUMNS];
-	const HgTreeColumn origin = {HG_STAR_COMPUTED, hg_star_expression(state, column)};
+	const HgTreeColumn origin = {HG_STAR_COMPUTED, hg_star_expression(state->reduction, column)};
 	const HgStarTable *table;
 	HgSide side = HG_OUTER;
 	uint32 before;
@@ -298,8 +299,8 @@ hg_star_has_operands(HgJoinState *state, const HgReduction *requested, const HgR
 	HgOperand operands[2][HG_MAX_COLUMNS];
 	HgSide side = HG_OUTER;
 
-	return hg_star_find_operands(state, requested, hg_star_expression(state, column), operands,
-								 &side);
+	return hg_star_find_operands(state, requested, hg_star_expression(state->reduction, column),
+								 operands, &side);
 }
 
 bool
@@ -315,14 +316,14 @@ hg_star_find_columns(HgJoinState *state, const HgReduction *requested)
 	for (uint32 i = 0; i < requested->spec.nkeys; i++)
 		all &= hg_star_find_column(state, requested, false, &reduction->spec.keys[i]);
 	for (uint32 i = 0; i < requested->spec.nitems; i++)
-		if (hg_star_expression(state, &requested->spec.items[i].argument) < 0)
+		if (hg_star_expression(state->reduction, &requested->spec.items[i].argument) < 0)
 			all &= hg_star_find_column(state, requested, false, &reduction->spec.items[i].argument);
 	for (uint32 i = 0; i < requested->spec.nitems; i++)
-		if (hg_star_expression(state, &requested->spec.items[i].argument) >= 0)
+		if (hg_star_expression(state->reduction, &requested->spec.items[i].argument) >= 0)
 			all &= hg_star_has_operands(state, requested, &requested->spec.items[i].argument);
 	/* now the strides of tables, which their columns change, are known */
 	for (uint32 i = 0; i < requested->spec.nitems; i++)
-		if (hg_star_expression(state, &requested->spec.items[i].argument) >= 0)
+		if (hg_star_expression(state->reduction, &requested->spec.items[i].argument) >= 0)
 			all &= hg_star_find_computed(state, requested, &reduction->spec.items[i].argument);
 	return all && state->star->graphs.at != 0;
 }

@@ -412,12 +412,9 @@ bool
 hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table, AttrNumber number,
 							HgReplicaColumnUse *use, const HgGraphCodes **codes)
 {
-	HgDeviceSet at;
+	const HgDeviceSet at =
+		hg_replica_find_column(table->graph, table->partitions, number, use, codes);
 
-	if (table->partitions != NULL)
-		at = hg_resident_graph_partitioned_column(table->graph, number, use, codes);
-	else
-		at = hg_resident_graph_replica_column(table->graph, number, use, codes);
 	if (graphs->partitioned)
 		return at != 0 && (graphs->at & ~at) == 0;
 	graphs->at &= at;

@@ -10,12 +10,51 @@
 #ifndef HG_JOIN_STAR_GRAPHS_H
 #define HG_JOIN_STAR_GRAPHS_H
 
+#include "hg_compat.h"
+
 #include "backend/matcher/hg_matcher_spec.h"
-#include "batch/hg_covered_rows.h"
+#include "batch/hg_covered.h"
 #include "batch/hg_graph_key.h"
 #include "batch/hg_input.h"
 #include "executor/join/hg_join_reduce.h"
-#include "executor/join/hg_join_star.h"
+
+/*
+ * hg_join_star.c: multi-way join: a device joins the covered rows of all tables below a tree of
+ * joins at once
+ */
+
+typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
+
+/*
+ * The last multi-way join.  tables: number of tables that a device joined at once; 0: never.
+ * why_not: why it did not in the last execution; NULL: it did, it was not tried, or the record's
+ * fallback has the reason.
+ */
+typedef struct HgJoinMultiway
+{
+	int tables;
+	const char *why_not;
+} HgJoinMultiway;
+
+/* State of the topmost join of such a tree; opaque. */
+typedef struct HgJoinStar HgJoinStar;
+
+/*
+ * Asks a device, at the start of an execution, to join the covered rows of all tables below the
+ * join.  If it returns true, the covered rows of the fact relation, except stale probes, are
+ * joined: they were handed up in groups, or *rows is their number.  The joins then return only
+ * rows for delta rows of the fact relation and stale probes.  If it returns false, the joins return
+ * all rows.
+ */
+extern bool hg_join_ask_star(HgJoinState *state, uint64 *rows);
+
+/* Resets all joins of the tree before a rescan, if a device has answered. */
+extern void hg_join_forget_star(HgJoinStar *star);
+
+/*
+ * hg_join_star_graphs.c: a star: its tree of joins, and the graphs and columns of its tables in
+ * a device's job
+ */
 
 /* ---------------------------------------------------------------------
  * The tree
@@ -196,7 +235,7 @@ struct HgJoinStar
 extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
 
 /* Returns the expression that computes a column of the reduction; -1: it is a replica. */
-extern int hg_star_expression(const HgJoinState *state, const HgReduceColumn *column);
+extern int hg_star_expression(const HgJoinReduction *reduction, const HgReduceColumn *column);
 
 /* Finds the tables whose columns are operands of computed columns, for hg_star_find_graphs(). */
 extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested);

@@ -29,7 +29,7 @@
 #include "executor/join/hg_join_rows.h"
 #include "executor/join/hg_join_rules.h"
 #include "executor/join/hg_join_shared.h"
-#include "executor/join/hg_join_star.h"
+#include "executor/join/hg_join_star_graphs.h"
 #include "executor/join/hg_join_upload.h"
 
 struct HgJoinState
@@ -90,6 +90,15 @@ hg_join_row_is_finished(const HgJoinState *state, uint32 outer_row)
 
 	return (emission->skip_rest && outer_row == emission->skip_outer) ||
 		   (state->matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row));
+}
+
+/* Ends the matcher, if there is one, and the rows that are returned of its matches. */
+static inline void
+hg_join_end_matches(HgJoinState *state)
+{
+	hg_join_retire_matcher(&state->matching, &state->progress.record);
+	hg_join_emission_reset(&state->emission);
+	hg_join_output_clear(&state->output);
 }
 
 #endif /* HG_JOIN_STATE_H */

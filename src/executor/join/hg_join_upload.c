@@ -25,7 +25,7 @@
 #include "utils/lsyscache.h"
 #include "utils/syscache.h"
 
-#include "executor/join/hg_join_cover_cost.h"
+#include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_state.h"
 #include "hg_guc.h"
 
@@ -81,17 +81,16 @@ hg_join_is_steady(const HgInput *input)
 }
 
 uint64
-hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes)
+hg_join_expected_rows(const HgInput *input, int processes)
 {
-	return (uint64) Min(state->inputs[side]->child.plan->plan->plan_rows *
-							hg_join_processes(processes - 1),
+	return (uint64) Min(input->child.plan->plan->plan_rows * hg_join_processes(processes - 1),
 						(double) HG_MAX_ROWS);
 }
 
 bool
 hg_join_could_stream(const HgJoinState *state)
 {
-	return !hg_join_has_covered(state) && !state->parallel_hash && state->upload == NULL &&
+	return !hg_join_has_covered(state->inputs) && !state->parallel_hash && state->upload == NULL &&
 		   !state->rewind && !state->rescan.inner && !state->rescan.outer_whole &&
 		   !hg_join_is_spilled(&state->spill) && !state->rules.preserved[HG_OUTER] &&
 		   !state->matched[HG_OUTER].tracked;
@@ -114,7 +113,7 @@ hg_join_upload_spec(const HgJoinState *state, int processes, const HgReduction *
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		spec.columns[side] = hg_join_gathered_columns(state->gather, (HgSide) side);
-		spec.expected_rows[side] = hg_join_expected_rows(state, (HgSide) side, processes);
+		spec.expected_rows[side] = hg_join_expected_rows(state->inputs[side], processes);
 		spec.scan_cost += state->inputs[side]->child.plan->plan->total_cost;
 	}
 	return spec;
@@ -160,12 +159,12 @@ hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
 }
 
 void
-hg_join_end_upload(HgJoinState *state)
+hg_join_end_upload(HgUpload **upload, HgInput *const inputs[2])
 {
-	if (state->upload == NULL)
+	if (*upload == NULL)
 		return;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_held_set_upload(&state->inputs[side]->held, NULL);
-	hg_upload_destroy(state->upload);
-	state->upload = NULL;
+		hg_held_set_upload(&inputs[side]->held, NULL);
+	hg_upload_destroy(*upload);
+	*upload = NULL;
 }

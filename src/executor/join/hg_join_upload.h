@@ -11,6 +11,7 @@
 #define HG_JOIN_UPLOAD_H
 
 #include "backend/matcher/hg_upload.h"
+#include "batch/hg_input.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
@@ -21,7 +22,7 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 extern bool hg_join_reads_at_once(const HgJoinState *state);
 
 /* Returns the number of rows of a side that the planner expects if processes read it together. */
-extern uint64 hg_join_expected_rows(const HgJoinState *state, HgSide side, int processes);
+extern uint64 hg_join_expected_rows(const HgInput *input, int processes);
 
 /*
  * Returns true if the CPU can join outer rows as they come, unless the inner side is large: the
@@ -44,6 +45,6 @@ extern void hg_join_begin_upload(HgJoinState *state, int processes, uint64 parti
 								 const HgJobColumns *columns);
 
 /* Frees the upload.  Keys that it has sent and that no matcher has taken over are discarded. */
-extern void hg_join_end_upload(HgJoinState *state);
+extern void hg_join_end_upload(HgUpload **upload, HgInput *const inputs[2]);
 
 #endif /* HG_JOIN_UPLOAD_H */
