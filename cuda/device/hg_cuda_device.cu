@@ -15,7 +15,7 @@
 /* A measurement of the device's free memory is valid for so long. */
 static constexpr double MEASURED_MS = 1000;
 
-/* One part in so many of the free memory is left to others, for kernels and contexts. */
+/* 1 / LEFT_PARTS of the free memory is left for kernels, contexts and other processes. */
 static constexpr uint64_t LEFT_PARTS = 32;
 
 /* Creates the device's pool; leaves it NULL if the device supports none. */

@@ -82,7 +82,7 @@ struct HgCudaDevice
 	int idle_count;
 };
 
-/* After a period of so many ms, memory that no job held during it goes back to the driver. */
+/* Memory that no job has held for this many milliseconds goes back to the driver. */
 constexpr double HG_TIDY_MS = 5000;
 
 /*
@@ -154,7 +154,7 @@ void hg_cuda_device_uncharge(HgCudaDevice *device, uint64_t held, uint64_t *char
 void hg_cuda_device_follow(HgCudaDevice *device, const HgCudaKit *kit);
 
 /*
- * Frees a block of so many bytes that has outlived its job (hg_cuda_detach). Only jobs that the
+ * Frees a block of `bytes` bytes that has outlived its job (hg_cuda_detach). Only jobs that the
  * device follows may still use it. Any thread may call it; it waits only without a pool.
  */
 void hg_cuda_device_release(HgCudaDevice *device, void *ptr, uint64_t bytes);

@@ -65,7 +65,7 @@ HgStatus hg_cuda_work_open(HgCudaWork *work, HgCudaDevice *device, const HgHost 
 void hg_cuda_work_close(HgCudaWork *work);
 
 /*
- * Announces that the job needs at least so many bytes, which other jobs leave free
+ * Announces that the job needs at least `bytes` bytes, which other jobs leave free
  * (hg_cuda_work_spare). 0 ends the promise.
  */
 void hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes);
@@ -80,7 +80,7 @@ uint64_t hg_cuda_work_room(HgCudaWork *work);
 uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*
- * Charges the job with so many bytes that are outside its blocks and the pool. Returns false if
+ * Charges the job with `bytes` bytes outside its blocks and the pool. Returns false if
  * that exceeds a limit, or takes what other jobs were promised.
  */
 bool hg_cuda_work_hold(HgCudaWork *work, uint64_t bytes);
@@ -118,7 +118,7 @@ hg_cuda_alloc_array(HgCudaWork *work, uint64_t count, T **array, HgError *error)
 }
 
 /*
- * Allocates a zeroed plain struct of so many bytes in the host's memory. Returns HG_OUT_OF_MEMORY
+ * Allocates a zeroed plain struct of `bytes` bytes in the host's memory. Returns HG_OUT_OF_MEMORY
  * if there is none. The caller frees it by host->free.
  */
 template <typename T>

@@ -11,7 +11,7 @@
 
 #include <new>
 
-/* Pieces get one part in so many of what a job's own limit leaves beyond its minimum. */
+/* Pieces get 1 / LIMIT_PARTS of what a job's own limit leaves beyond its minimum. */
 static constexpr uint64_t LIMIT_PARTS = 4;
 
 void
@@ -176,7 +176,7 @@ correct(HgCudaPieces *pieces, uint64_t charged, const HgCudaPiece *piece)
 }
 
 /*
- * Makes room for pages of so many bytes in a piece that the caller owns. HG_DEVICE_OUT_OF_MEMORY,
+ * Makes room for `room` bytes of pages in a piece that the caller owns. HG_DEVICE_OUT_OF_MEMORY,
  * perhaps without a message, if the limit or the memory beside promises is too small.
  */
 static HgStatus

@@ -62,7 +62,7 @@ struct HgCudaPieces
 	uint64_t peak;	 /* most bytes that they held */
 	uint64_t turns;
 	bool full;		 /* no new pieces are made, as memory is short */
-	bool ended;		 /* no piece may be taken any more */
+	bool ended;		 /* the last piece has been taken */
 	int users;		 /* callers that work on pages */
 	double began_ms; /* when users last became positive */
 	double used_ms;	 /* total time with users > 0 */

@@ -406,7 +406,7 @@ merge_tiles(HgCudaWork *work, const HgCudaExchange *exchange, const HgCudaExchan
 	uint32_t *cursors = scratch.cursors;
 	HgTiles tiles;
 
-	static_assert(THREADS * ITEMS >= LEAST_TILE_ROWS, "there is room for so many tiles");
+	static_assert(THREADS * ITEMS >= LEAST_TILE_ROWS, "there is room for all tiles of a block");
 	HG_TRY(list_chunk(work, exchange, chunk, THREADS * ITEMS, &tiles, error));
 	HG_CUDA_TRY(cudaMemsetAsync(cursors + 1, 0, entries * sizeof(*cursors), work->stream), error);
 	HG_CUDA_TRY(cudaMemcpyAsync(cursors,

@@ -53,7 +53,7 @@ template <typename Word> struct HgPassRows
 
 /*
  * Maps a range of mixed words, from base on, one-to-one to words that are spread evenly.  Without
- * base the first bits of a word, so many as bits says, are 0: the word is rotated left by them.
+ * base the first `bits` bits of a word are 0: the word is rotated left by `bits`.
  */
 template <typename Word> struct HgTurn
 {

@@ -183,7 +183,7 @@ extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const 
 extern uint64_t hg_queue_memory_replica_limit(const HgQueueMemory *memory);
 
 /*
- * Returns HG_OK if a replica of so many bytes would fit if there were no others but those of its
+ * Returns HG_OK if a replica of `bytes` bytes would fit if there were no others but those of its
  * graph, else HG_DEVICE_OUT_OF_MEMORY.
  */
 extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory,
@@ -191,7 +191,7 @@ extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory,
 											  HgError *error);
 
 /*
- * Makes room for a replica of so many bytes beside those in use or of the same graph, else
+ * Makes room for a replica of `bytes` bytes beside those in use or of the same graph, else
  * HG_DEVICE_OUT_OF_MEMORY. *gone is the list of evicted items, which the caller releases.
  */
 extern HgStatus hg_queue_memory_make_replica_room(HgQueueMemory *memory, const HgReplicaName *name,
@@ -257,7 +257,7 @@ typedef struct HgQueueStaging
 	HgQueueArea rooms;
 } HgQueueStaging;
 
-/* Divides staging of so many bytes: three quarters are for leases. */
+/* Divides the staging area: three quarters are for leases. */
 extern void hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes);
 
 /*
@@ -270,7 +270,7 @@ extern uint64_t hg_queue_staging_lease_bytes(const HgQueueStaging *staging, cons
 extern uint64_t hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging,
 												   const HgJobSpec *spec);
 
-/* Returns the bytes of room that results of so many bytes can use. */
+/* Returns how much room results of `wanted` bytes can use, in bytes. */
 extern uint64_t hg_queue_staging_room_bytes(uint64_t wanted);
 
 /* Takes a lease for a job; returns false if there is none. */

@@ -187,7 +187,7 @@ hg_queue_memory_make_replica_room(HgQueueMemory *memory, const HgReplicaName *na
  */
 
 /*
- * A shard may be idle for so many times evict_ms: its client may be fetching what the other shards
+ * A shard may be idle for SHARD_TIMES * evict_ms: its client may be fetching what the other shards
  * have, and would have to start again with all of them.
  */
 #define SHARD_TIMES 10
@@ -292,7 +292,7 @@ hg_queue_idle_ask(HgQueueMemory *memory)
 	}
 	if (!would_be_enough(memory, false, now))
 		return;
-	/* at least one, as memory may be held that nobody has reserved */
+	/* at least one, because memory may be held without a reservation */
 	while (asked == 0 || !would_be_enough(memory, true, now))
 	{
 		longest = NULL;

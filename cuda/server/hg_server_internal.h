@@ -116,7 +116,7 @@ extern bool hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest 
 									uint64_t count, uint64_t width);
 
 /*
- * Takes room for results of so many bytes, or fewer, and waits for it. *results is its start, and
+ * Waits for room for results of `bytes` bytes, or less, and takes it. *results is its start, and
  * is valid until the next message.
  */
 extern HgStatus hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results,
@@ -223,7 +223,7 @@ extern HgStatus hg_server_participants_open(HgJob *participant, const HgJobSpec 
 											HgError *error);
 
 /*
- * Announces that a participant will append count rows to a side, or pages with room for so many.
+ * Announces that a participant will append count rows to a side, or pages that hold at most count.
  * *wanted is the number of rows that all participants have then announced for the side. rows[2]
  * are the largest numbers announced before, by side. *spec is the first participant's, and stays
  * valid as long as the participant.

@@ -285,7 +285,8 @@ check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
 			   a->ncolumns[side] == b->ncolumns[side] &&
 			   memcmp(a->column_width[side], b->column_width[side], a->ncolumns[side]) == 0;
 	return same ? HG_OK
-				: hg_error_set(error, HG_INVALID, NULL, "the rows of a team have other widths");
+				: hg_error_set(error, HG_INVALID, NULL,
+							   "the participants' rows have different widths");
 }
 
 /* Waits until the first participant has opened the job, whose rows must be like this one's. */
@@ -376,7 +377,7 @@ hg_server_participants_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 	if (status != HG_OK)
 		return status;
 	if ((participants->engine->can & HG_CAN_NUMBER) == 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no jobs of teams");
+		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no shared jobs");
 	else
 		status = participants->engine->open(participants->engine, &participants->host, spec,
 											&participants->job, error);
@@ -428,7 +429,7 @@ shared_append(HgJob *job, HgSide side, const void *keys, uint64_t count, HgError
 	(void) side;
 	(void) keys;
 	(void) count;
-	return hg_error_set(error, HG_INVALID, NULL, "the rows of a team have numbers");
+	return hg_error_set(error, HG_INVALID, NULL, "the rows of a shared job have numbers");
 }
 
 static HgStatus
@@ -565,7 +566,7 @@ shared_match(HgJob *job, HgMatchMode mode, HgError *error)
 	if (status != HG_OK)
 		return status;
 	if (participants->matching && participants->mode != mode)
-		status = hg_error_set(error, HG_INVALID, NULL, "a team has one stream of matches");
+		status = hg_error_set(error, HG_INVALID, NULL, "a shared job has one stream of matches");
 	else if (!participants->matching)
 		status = participants->engine->join->match(participants->job, mode, error);
 	participants->mode = mode;
@@ -599,7 +600,7 @@ shared_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *
 	*groups = participants->has_groups ? 0 : HG_TOO_MANY_GROUPS;
 	/* the words of a record are those of the receiver's request */
 	if (participants->reduced && memcmp(&participants->reduce, spec, sizeof(*spec)) != 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "a team makes groups of one kind");
+		status = hg_error_set(error, HG_INVALID, NULL, "a shared job makes groups of one kind");
 	else if (!participants->reduced && participants->matching)
 		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
 	else if (!participants->reduced && participants->engine->columns == NULL)

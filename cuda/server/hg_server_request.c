@@ -54,7 +54,7 @@ hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *re
 		hg_server_queue_release_room(session->queue, &session->results);
 }
 
-/* Returns the device memory that a job needs with so many rows, if they are more than expected. */
+/* Returns the device memory that a job needs for these rows, or for the expected ones if more. */
 static uint64_t
 bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
 {

@@ -439,7 +439,7 @@ static constexpr double DISTINCT_FILLED = 0.8;
 /* Most evictions of one insert in that search: 7 lg of the slots. */
 static constexpr uint32_t DISTINCT_CHAIN = 91;
 
-/* Every so many restarts in a row the array grows. */
+/* The array grows after this many restarts in a row. */
 static constexpr uint32_t RESTARTS_TO_GROW = 4;
 
 /* ------------------------------------------------------------------------

@@ -30,11 +30,11 @@
  * SECURITY.  A process has a descriptor only if the shard that offers the window gave it, through
  * callers.  The kernel frees the memory when the last process has closed and unmapped it.  A
  * sender that still writes after the offering shard was closed, or its process died, writes to
- * memory that nobody reads.  A sender trusts neither the caller nor the window.  In a copy of the
+ * memory that is not read.  A sender trusts neither the caller nor the window.  In a copy of the
  * head it checks the window's token, which shows that an engine made the window for this exchange.
  * It also checks side, shard and row layout, that the number of rows is its own, and that all of
  * it is in the memory mapped.  The offering shard checks the rows as put_rows does, after copying
- * them to memory that nobody else can write to.
+ * them to memory of its own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -39,7 +39,7 @@ hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error)
 	if (spec->nkeys > HG_MAX_REDUCE_KEYS || spec->nitems > HG_MAX_REDUCE_ITEMS)
 		return hg_error_set(error, HG_INVALID, NULL, "too many keys or items of groups");
 	if (spec->max_groups == 0)
-		return hg_error_set(error, HG_INVALID, NULL, "no group may be made");
+		return hg_error_set(error, HG_INVALID, NULL, "the maximum number of groups is 0");
 	for (uint32_t i = 0; i < spec->nkeys; i++)
 		if (!column_exists(job, &spec->keys[i]))
 			return hg_error_set(error, HG_INVALID, NULL, "there is no such column to group by");

@@ -203,8 +203,9 @@ check_replicas(const HgJobSpec *spec, HgError *error)
 		(spec->new_replica != NULL) + (spec->new_column != NULL) +
 				(spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL) >
 			1)
-		return hg_error_set(error, HG_INVALID, NULL,
-							"a job of graph replicas has no team or table, and does one thing");
+		return hg_error_set(
+			error, HG_INVALID, NULL,
+			"a job of graph replicas is not shared, has no table, and does one thing");
 	return HG_OK;
 }
 

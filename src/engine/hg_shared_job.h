@@ -60,7 +60,7 @@ extern "C"
 
 		/*
 		 * Number of arrives that were completed when this participant attached.  It appends rows
-		 * only if this is 0.  From HG_SHARED_JOB_ARRIVES on its build waits for nobody.
+		 * only if this is 0.  From HG_SHARED_JOB_ARRIVES on its build does not wait.
 		 */
 		uint32_t arrived;
 
@@ -89,8 +89,8 @@ extern "C"
 		/*
 		 * Waits until all participants that have joined and not left have called this as often.
 		 * Returns false if the wait was cancelled: the participant has then left, does not call
-		 * this again, and nobody waits for it.  Afterwards all participants see what each wrote
-		 * before.
+		 * this again, and no participant waits for it.  Afterwards all participants see what each
+		 * wrote before.
 		 */
 		bool (*arrive)(void *arg);
 

@@ -600,7 +600,7 @@ sub check_reasons
 sub check_readme
 {
 	my $count = @{ $lines{'README.md'} // [] };
-	return (undef, $count == 0 ? 'README.md: not there' : $count > 250 ? "README.md: $count lines" : ());
+	return (undef, $count == 0 ? 'README.md: not there' : $count > 160 ? "README.md: $count lines" : ());
 }
 
 sub check_regress

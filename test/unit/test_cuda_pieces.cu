@@ -313,7 +313,7 @@ test_participant_counts()
 	/* blocks are a bit larger than what is asked for */
 	hg_cuda_pieces_use(pieces, &used_ms, &peak);
 	hg_tap_ok(count == HG_PIECES - 1 && peak <= HG_PIECES_BYTES && taken[0]->work.spin_ms == 0,
-			  "a team has pieces of so many bytes: %d", count);
+			  "a shared job has pieces of this size: %d", count);
 	hg_cuda_pieces_end(pieces);
 	hg_tap_ok(bring(512) == nullptr, "no one gets any more in the end");
 	for (int i = 0; i < count; i++)

@@ -244,7 +244,7 @@ test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t partici
 		status = finish_job(engine, crowd.job, &join, &error);
 	close_job(engine, crowd.job);
 	if (!hg_tap_ok(status == HG_OK, "%s: %d threads bring pages of %u rows, %s", engine->name,
-				   THREADS, rows, participants_id != 0 ? "as a team's" : "as one process's"))
+				   THREADS, rows, participants_id != 0 ? "as a shared job's" : "as one process's"))
 		hg_tap_diag("status %d: %s %s", (int) status, error.message, error.detail);
 	test_pages_join_destroy(&join);
 }

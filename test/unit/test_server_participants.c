@@ -191,7 +191,7 @@ test_together(uint32_t key_width)
 	good = good && participants.engines[1]->join->append(participants.jobs[1], HG_OUTER,
 														 data.keys[HG_OUTER], 1, NULL) == HG_OK;
 	good = good && hg_wire_client_end_append(participants.jobs[1], NULL) == HG_INVALID;
-	hg_tap_ok(good, "the rows of a team have numbers, %u bytes", (unsigned) key_width);
+	hg_tap_ok(good, "the rows of a shared job have numbers, %u bytes", (unsigned) key_width);
 	close_participants(&participants);
 
 	good = open_participants(&participants, PARTICIPANTS_ID, &data) &&

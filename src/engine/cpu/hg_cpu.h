@@ -22,7 +22,7 @@ extern HgEngine *hg_cpu_engine(void);
 extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
 
 /*
- * Returns true if a graph of so many rows, built as a whole, stays in a near cache, so that outer
+ * Returns true if a graph of `rows` rows, built as a whole, stays in a near cache, so that outer
  * rows can be looked up in any order.
  */
 extern bool hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows);

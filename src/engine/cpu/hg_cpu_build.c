@@ -31,11 +31,11 @@
 /* Bins of a shared job whose bins must stay whole, so that each participant gets some. */
 #define WHOLE_BINS 64
 
-/* The least number of rows for so many bins. */
+/* The least number of rows of both sides for WHOLE_BINS bins. */
 #define WHOLE_BINS_FROM 65536
 
 /*
- * From so many outer rows on, a shared job does not put them into bins only to spread them: that
+ * From this many outer rows on, a shared job does not put them into bins only to share them: that
  * would take longer than the difference between the participants' shares.
  */
 #define SPREAD_BELOW (1024 * 1024)

@@ -78,7 +78,7 @@ lists_bytes(const HgJob *job)
 	return (job->direct.inner_rows + HG_CPU_DIRECT_LIST_STEP) * sizeof(uint32_t);
 }
 
-/* Returns for how many vertices the largest of the tables takes at most so many bytes. */
+/* Returns the most vertices for which the largest of the tables takes at most `bytes` bytes. */
 static uint64_t
 vertices_for_bytes(const HgJob *job, uint64_t bytes)
 {

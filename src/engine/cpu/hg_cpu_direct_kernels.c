@@ -22,7 +22,7 @@
 #include <immintrin.h>
 #endif
 
-/* In a far table a row's list is prefetched so many rows ahead, and its offset twice as many. */
+/* In a far table a row's list is prefetched this many rows ahead, and its offset twice as far. */
 #define FAR_AHEAD 16
 
 #if defined(__GNUC__)

@@ -15,7 +15,7 @@
 /* Keys that are processed together. */
 #define HG_CPU_DIRECT_BLOCK 256
 
-/* Matches of a list that are written at once; so many entries after the last may be read. */
+/* Matches of a list that are written at once; the entries read may end this far after the last. */
 #define HG_CPU_DIRECT_LIST_STEP 16
 
 /* The kernels' view of a table. */

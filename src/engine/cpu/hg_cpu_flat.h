@@ -35,7 +35,7 @@
 #define HG_CPU_FLAT_INLINE inline
 #endif
 
-/* Bins of at most so many rows have offsets of 2 bytes. */
+/* The most rows of a bin with offsets of 2 bytes. */
 #define HG_CPU_FLAT_NARROW_ROWS 65535
 
 /* Rows that are processed between two polls of cancelled(). */
@@ -60,14 +60,14 @@ typedef struct HgCpuFlatLayout
 	uint64_t end;
 } HgCpuFlatLayout;
 
-/* Returns the bytes of an offset in a bin of so many rows. */
+/* Returns the bytes of an offset in a bin with `rows` rows. */
 static inline uint32_t
 hg_cpu_flat_offset_width(uint64_t rows)
 {
 	return rows > HG_CPU_FLAT_NARROW_ROWS ? 4 : 2;
 }
 
-/* Returns where the arrays of a bin of so many rows are. */
+/* Returns where the arrays of a bin with `rows` rows are. */
 static inline HgCpuFlatLayout
 hg_cpu_flat_layout(const HgFlatShape *shape, uint64_t rows)
 {

@@ -28,7 +28,7 @@
 #include "../hg_finished.h"
 #include "hg_cpu_flat_stream.h"
 
-/* An outer graph with so many times the rows of the inner one is searched. */
+/* An outer graph with at least SEARCH_RATIO times the inner rows is searched. */
 #define SEARCH_RATIO 80
 
 /* Most inner vertices of a cell, as log2; with more, outer rows are looked up. */

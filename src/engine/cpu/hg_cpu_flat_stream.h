@@ -18,7 +18,7 @@
 
 #include "hg_cpu_flat_filter.h"
 
-/* Lists of at most so many rows are compared as if unsorted. */
+/* The most rows of a list that is compared as if unsorted. */
 #define HG_CPU_FLAT_SHORT 64
 
 /* Most outer rows that are compared with a short list at once. */

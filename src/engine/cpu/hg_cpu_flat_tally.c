@@ -33,7 +33,7 @@
 /* Pairs that are read at once, in a near cache. */
 #define CHUNK_PAIRS 2048
 
-/* Counts are prefetched so many pairs ahead. */
+/* Counts are prefetched this many pairs ahead. */
 #define AHEAD 32
 
 /* Words that are cleared, or read, between two polls. */

@@ -223,7 +223,7 @@ HG_CPU_T(scatter_edges)(HgJob *job, uint32_t *cursors, uint32_t mask, HgCpuWalk 
 
 /*
  * Runs Algorithm 1 over the rows of a scan or of a walk; the other one is NULL. There are
- * graph->edges_count rows, of a range of so many vertices.
+ * graph->edges_count rows, of a range of `vertices` vertices.
  */
 static HgStatus
 HG_CPU_T(build)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, const HgCpuScan *scan,

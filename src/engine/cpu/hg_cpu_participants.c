@@ -247,7 +247,7 @@ hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle, HgCpuRunH
 										__ATOMIC_ACQUIRE));
 }
 
-/* Returns how many outer rows of a bin with so many rows of both sides are handed out at once. */
+/* Returns how many of a bin's `outer` rows, with `inner` rows to match, are handed out at once. */
 static uint64_t
 participants_step(const HgParticipants *participants, uint64_t outer, uint64_t inner)
 {

@@ -114,7 +114,7 @@ typedef struct HgCpuDirectCursor
 
 /*
  * Makes the inner keys the vertices, which sets job->direct.vertices, if they are dense enough and
- * their tables take at most so many bytes. rows are those of both sides.
+ * their tables take at most `bytes` bytes. rows are those of both sides.
  */
 extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 									 HgError *error);

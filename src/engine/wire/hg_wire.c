@@ -305,7 +305,7 @@ hg_wire_receive(int fd, HgWireMessage *message, int *attached)
 	if (*attached >= 0)
 		close(*attached);
 	*attached = -1;
-	/* an empty packet looks like the end of the connection, and nobody sends one */
+	/* an empty packet looks like the end of the connection: neither end sends one */
 	return received == 0 ? HG_WIRE_EOF : HG_WIRE_NONSENSE;
 }
 

@@ -58,7 +58,7 @@
  * SHARED JOBS
  *
  * The connections of several processes can do one job together, as its participants: they open it
- * with the same HgJobSpec.participants_id, which nobody else uses.  The first participant is
+ * with the same HgJobSpec.participants_id, which no other job has.  The first participant is
  * admitted, in its turn, with the expected rows of all; the others wait for that, and share the
  * result.  Each has a lease of its own, appends its rows with APPEND_ROWS and APPEND_COLUMN, or
  * APPEND_PAGES, and closes the job for itself; the job ends with the last.  Keys, columns and
@@ -88,7 +88,7 @@
  * on the device process has a replica of that name: this one, or another that was made under that
  * name meanwhile.  Replicas share a limited part of device memory.  When that is full, or when
  * jobs need the memory, the least recently used replicas that no job uses are evicted.  DROP drops
- * a replica: nobody finds it any more, and its memory is freed when no job uses it.  A replica
+ * a replica: jobs cannot find it any more, and its memory is freed when no job uses it.  A replica
  * larger than that part of the memory, or than open jobs leave of it, is refused with
  * HG_DEVICE_OUT_OF_MEMORY.  DROP of a graph also drops its columns.  A graph and its columns are
  * not evicted for each other.
@@ -214,8 +214,8 @@
  * against the job's lease, the client against staging and its request.  Other numbers are checked
  * for plausibility (hg_wire_answer.c says what a client detects, and what it believes).  The other
  * end may write to staging at any time: a reader copies data first, checks the copy and uses that,
- * and nobody reads back what it wrote there.  All clients map the whole of staging: they are
- * processes of one PostgreSQL server, which share its buffers too.
+ * and a writer does not read back what it wrote there.  All clients map the whole of staging.  They
+ * are processes of one PostgreSQL server, which share its buffers too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

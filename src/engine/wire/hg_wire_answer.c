@@ -13,7 +13,7 @@
  *	answers to other requests than those sent, or for other jobs
  *	states and statuses that do not exist or can not occur
  *	parts of staging outside of it
- *	rows that nobody has appended; a job that lacks appended rows, or rows of its replicas
+ *	rows that were not appended; a job that lacks appended rows, or rows of its replicas
  *	more or fewer matches than the job's statistics say, or more than its rows can have
  *	groups that do not add up to the matches, or have numbers that columns can not give
  *	tables that can not be made of the job's keys

@@ -19,7 +19,7 @@
  *
  * - An answer belongs to the request next in order, and is used only if it is plausible.
  *
- * - A failure of a job (the status and error of any answer, also of an append that nobody waited
+ * - A failure of a job (the status and error of any answer, also of an append that no call waited
  * for) stays in the job, and every later call on it returns it.  Exception: HG_INVALID as the
  * answer to a request that the call waits for (hg_wire_job_ask).  It does not harm the job.
  *
@@ -202,7 +202,7 @@ extern bool hg_wire_answer_has_costs(const HgEngineCosts *costs);
 extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *reply,
 								uint64_t staging_bytes);
 
-/* Returns true if matches, a copy in memory that nobody else writes to, have rows of the job. */
+/* Returns true if matches, which are in this process's own memory, have rows of the job. */
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
 /*
@@ -307,7 +307,7 @@ extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 
 /*
  * Returns HG_INVALID if the side does not exist, or the job is built or has ended its appends.
- * Returns the failure of a job that is not usable.  Checked here because nobody waits for the
+ * Returns the failure of a job that is not usable.  Checked here because no call waits for the
  * answer to an append.
  */
 extern HgStatus hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error);
