@@ -234,6 +234,13 @@ hg_result_is_cheap(const HgResult *result)
 	}
 }
 
+/* Returns true if a column of the scan slot is the value of a GROUPING() call. */
+static inline bool
+hg_is_grouping(const HgAggregateState *state, int column_index)
+{
+	return column_index >= state->first_result + state->nresults;
+}
+
 HgAggregateHaving *
 hg_aggregate_begin_having(HgAggregateState *state)
 {
@@ -261,7 +268,7 @@ hg_aggregate_begin_having(HgAggregateState *state)
 	{
 		if (!used[column_index])
 			continue;
-		if (column_index >= state->first_result &&
+		if (column_index >= state->first_result && !hg_is_grouping(state, column_index) &&
 			!hg_result_is_cheap(&state->results[column_index - state->first_result]))
 			return NULL;
 		having->column_indexes[having->nindexes++] = column_index;
@@ -351,6 +358,17 @@ hg_having_add_result(HgAggregateState *state, int column_index, bool *unknown)
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
 
+	if (hg_is_grouping(state, column_index))
+	{
+		for (int i = 0; i < batch->nrows; i++)
+		{
+			batch->values[column_index][i] =
+				hg_aggregate_set(&state->sets)
+					->groupings[column_index - state->first_result - state->nresults];
+			batch->nulls[column_index][i] = false;
+		}
+		return;
+	}
 	if (hg_result_is_scaled(result))
 	{
 		hg_having_add_scaled(state, column_index, result->function, unknown);

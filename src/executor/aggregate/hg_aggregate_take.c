@@ -203,16 +203,14 @@ hg_aggregate_must_spill(const HgAggregateState *state)
 		   state->groups->count > 0;
 }
 
-/* Lets rows of groups that do not fit go to files. */
-static void
-hg_aggregate_start_spill(HgAggregateState *state)
+void
+hg_aggregate_start_spill(HgAggregateState *state, const HgGroups *groups, HgAggregateSpill *spill)
 {
-	const HgGroups *groups = state->groups;
 	double group_bytes =
 		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
 
 	state->record.partitions += hg_aggregate_spill_start(
-		&state->spill, state->css.ss.ps.plan->plan_rows * group_bytes, &state->budget);
+		spill, state->css.ss.ps.plan->plan_rows * group_bytes, &state->budget);
 	state->rescannable = false;
 }
 
@@ -276,7 +274,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 						 HgGroup **found, uint16 *rows)
 {
 	if (hg_aggregate_must_spill(state))
-		hg_aggregate_start_spill(state);
+		hg_aggregate_start_spill(state, state->groups, &state->spill);
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	state->taking.few =
 		state->spill.writing == NULL &&
@@ -314,7 +312,7 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 			known++;
 	hg_groups_truncate(groups, known);
 	taking->few = false;
-	hg_aggregate_start_spill(state);
+	hg_aggregate_start_spill(state, groups, &state->spill);
 	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
 	for (int f = 0; f < taking->nfilters; f++)
 	{

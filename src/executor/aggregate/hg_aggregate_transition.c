@@ -91,6 +91,7 @@ hg_transition_create(const Aggref *aggref, MemoryContext states, MemoryContext t
 	transition->states = states;
 	transition->temporary = temporary;
 	get_typlenbyval(aggref->aggtranstype, &transition->value_len, &transition->value_byval);
+	transition->internal = aggref->aggtranstype == INTERNALOID;
 	return transition;
 }
 
@@ -98,12 +99,30 @@ void
 hg_transition_find_combine(HgTransition *transition, const Aggref *aggref)
 {
 	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	Form_pg_aggregate aggregate;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
-	fmgr_info(((Form_pg_aggregate) GETSTRUCT(tuple))->aggcombinefn, &transition->combine);
+	aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
+	fmgr_info(aggregate->aggcombinefn, &transition->combine);
+	if (transition->internal)
+	{
+		fmgr_info(aggregate->aggserialfn, &transition->serialize);
+		fmgr_info(aggregate->aggdeserialfn, &transition->deserialize);
+	}
 	ReleaseSysCache(tuple);
 	transition->temp_context = hg_transition_context(transition->temporary);
+}
+
+HgTransition *
+hg_transition_with_states(const HgTransition *transition, MemoryContext states)
+{
+	HgTransition *copy = palloc(sizeof(HgTransition));
+
+	*copy = *transition;
+	copy->states = states;
+	copy->agg_context = hg_transition_context(states);
+	return copy;
 }
 
 /* ---------------------------------------------------------------------
@@ -122,13 +141,42 @@ hg_transition_copy(const HgTransition *transition, Datum value)
 	return value;
 }
 
-void
-hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
+/*
+ * Calls a transition or combine function for a state and a value, and makes the result the state.
+ */
+static void
+hg_transition_call(HgTransition *transition, FmgrInfo *function, HgTransitionState *state,
+				   Datum value, bool null)
 {
 	LOCAL_FCINFO(fcinfo, 2);
 	MemoryContext old;
 	Datum result;
 
+	InitFunctionCallInfoData(*fcinfo, function, 2, transition->collation, transition->agg_context,
+							 NULL);
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = state->null;
+	fcinfo->args[1].value = value;
+	fcinfo->args[1].isnull = null;
+	old = MemoryContextSwitchTo(transition->temporary);
+	result = FunctionCallInvoke(fcinfo);
+	MemoryContextSwitchTo(old);
+
+	if (!transition->value_byval && (fcinfo->isnull || result != state->value || state->null))
+	{
+		if (!fcinfo->isnull)
+			result = hg_transition_copy(transition, result);
+		if (!state->null)
+			pfree(DatumGetPointer(state->value));
+	}
+	state->value = fcinfo->isnull ? (Datum) 0 : result;
+	state->null = fcinfo->isnull;
+	MemoryContextReset(transition->temporary);
+}
+
+void
+hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
+{
 	if (!state->started)
 	{
 		state->null = transition->initial_null;
@@ -148,27 +196,55 @@ hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum 
 	}
 	if (transition->advance.fn_strict && (null || state->null))
 		return;
+	hg_transition_call(transition, &transition->advance, state, value, null);
+}
 
-	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+void
+hg_transition_merge(HgTransition *transition, HgTransitionState *state,
+					const HgTransitionState *other)
+{
+	if (!other->started)
+		return;
+	/* the combine function copies a state of type internal */
+	if (!state->started && transition->internal)
+		*state = (HgTransitionState){.null = true, .started = true};
+	if (!state->started || (transition->combine.fn_strict && state->null && !other->null))
+	{
+		*state = *other;
+		if (!state->null)
+			state->value = hg_transition_copy(transition, other->value);
+		return;
+	}
+	if (transition->combine.fn_strict && other->null)
+		return;
+	hg_transition_call(transition, &transition->combine, state, other->value, other->null);
+}
+
+Datum
+hg_transition_serialize(HgTransition *transition, const HgTransitionState *state)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->serialize, 1, InvalidOid,
 							 transition->agg_context, NULL);
 	fcinfo->args[0].value = state->value;
-	fcinfo->args[0].isnull = state->null;
-	fcinfo->args[1].value = value;
-	fcinfo->args[1].isnull = null;
-	old = MemoryContextSwitchTo(transition->temporary);
-	result = FunctionCallInvoke(fcinfo);
-	MemoryContextSwitchTo(old);
+	fcinfo->args[0].isnull = false;
+	return FunctionCallInvoke(fcinfo);
+}
 
-	if (!transition->value_byval && (fcinfo->isnull || result != state->value || state->null))
-	{
-		if (!fcinfo->isnull)
-			result = hg_transition_copy(transition, result);
-		if (!state->null)
-			pfree(DatumGetPointer(state->value));
-	}
-	state->value = fcinfo->isnull ? (Datum) 0 : result;
-	state->null = fcinfo->isnull;
-	MemoryContextReset(transition->temporary);
+Datum
+hg_transition_deserialize(HgTransition *transition, Datum serialized)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->deserialize, 2, InvalidOid,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = serialized;
+	fcinfo->args[0].isnull = false;
+	/* an argument that only says that the function returns a state */
+	fcinfo->args[1].value = (Datum) 0;
+	fcinfo->args[1].isnull = false;
+	return FunctionCallInvoke(fcinfo);
 }
 
 /* ---------------------------------------------------------------------
