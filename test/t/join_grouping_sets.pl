@@ -159,6 +159,7 @@ declare
   ours record;
   core record;
   line text;
+  node text;
   by_node bool := false;
   disk bool := false;
 begin
@@ -169,7 +170,8 @@ begin
   ours := answer(query);
   if by_node and ours.error is null then
     for line in execute 'explain (analyze, timing off) ' || query loop
-      disk := disk or line ~ 'Partitions: ';
+      node := case when line ~ 'cost=' then line else node end;
+      disk := disk or (node ~ 'HashGraphAggregate' and line ~ 'Partitions: ');
     end loop;
   end if;
   perform set_config('hashgraph.enabled', 'off', false);

@@ -17,8 +17,8 @@
  * When the budget is full, or the groups of a set that is not current take more than their share, a
  * set makes no more groups: its groups in memory are still combined, and all others go to
  * temporary files with their keys and packed states.  When the set is current, its partitions are
- * read as those of rows are (hg_aggregate_spill.h).  The shares leave memory for one more set, the
- * current one.
+ * read as those of rows are (hg_aggregate_spill.h).  There is a share for each set that can have
+ * groups at the same time.  The current set may always take its own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -145,7 +145,7 @@ hg_sets_begin_rows(HgAggregateState *state)
 										 ALLOCSET_DEFAULT_SIZES);
 }
 
-/* Returns the part of the budget that each set may take that is not current. */
+/* Returns the part of the budget for the groups of one set. */
 static uint64
 hg_sets_share(const HgAggregateState *state)
 {
@@ -263,8 +263,9 @@ hg_set_must_spill(const HgAggregateState *state, const HgGroupingSet *set)
 
 	if (groups->nkeys == 0 || groups->count == 0 || !hg_aggregate_spill_can_start(set->spill))
 		return false;
-	return hg_budget_is_full(&state->budget) ||
-		   (set != hg_aggregate_set(&state->sets) && groups->charge.bytes > state->sets.share);
+	if (set == hg_aggregate_set(&state->sets))
+		return hg_aggregate_is_full(state);
+	return hg_budget_is_full(&state->budget) || groups->charge.bytes > state->sets.share;
 }
 
 /* Writes rows without a group in found[] to files, with packed states. */

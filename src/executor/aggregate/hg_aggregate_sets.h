@@ -38,14 +38,14 @@ typedef struct HgGroupingSet
 typedef struct HgAggregateSets
 {
 	int count;
-	HgGroupingSet *sets;  /* [count] a set follows its parent; the first one is made of rows */
-	int current;		  /* number of the set whose groups are made or returned */
-	uint32 combined;	  /* number of its groups from which other sets need nothing more */
-	int ngroupings;		  /* number of GROUPING() calls */
-	uint64 share;		  /* limit in bytes of the groups of each set that is not current */
-	HgBatch *rows;		  /* groups as rows: the columns of the input, then packed states */
-	bool **nulls;		  /* [columns of rows] its flags for columns that a set has */
-	bool *all_null;		  /* [HG_BATCH_ROWS] its flags for columns that a set lacks */
+	HgGroupingSet *sets; /* [count] a set follows its parent; the first one is made of rows */
+	int current;		 /* number of the set whose groups are made or returned */
+	uint32 combined;	 /* number of its groups from which other sets need nothing more */
+	int ngroupings;		 /* number of GROUPING() calls */
+	uint64 share;	/* part of the budget in bytes for the groups of one set; 0: there is one set */
+	HgBatch *rows;	/* groups as rows: the columns of the input, then packed states */
+	bool **nulls;	/* [columns of rows] its flags for columns that a set has */
+	bool *all_null; /* [HG_BATCH_ROWS] its flags for columns that a set lacks */
 	MemoryContext packed; /* states that are written to a file or were read from it */
 } HgAggregateSets;
 

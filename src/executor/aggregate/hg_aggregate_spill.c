@@ -70,9 +70,9 @@ hg_aggregate_spill_bits(double expected, uint64 limit)
 }
 
 int
-hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget)
+hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit, HgBudget *budget)
 {
-	int bits = hg_aggregate_spill_bits(expected, budget->limit);
+	int bits = hg_aggregate_spill_bits(expected, limit);
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 	spill->writing = hg_spill_create(spill->layout, spill->level, bits, budget);

@@ -67,10 +67,12 @@ extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 extern int hg_aggregate_spill_bits(double expected, uint64 limit);
 
 /*
- * Starts a spill set for rows whose groups are expected to take expected bytes in all.  File
- * buffers are charged to budget, which is that of the groups.  Returns the number of partitions.
+ * Starts a spill set for rows whose groups are expected to take expected bytes in all.  The groups
+ * of a partition and the file buffers may take limit bytes.  File buffers are charged to budget.
+ * Returns the number of partitions.
  */
-extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget);
+extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit,
+									HgBudget *budget);
 
 /* Writes the rows which[nrows] of a batch to the set that is being written. */
 extern void hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys *keys,

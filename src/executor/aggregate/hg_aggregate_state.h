@@ -85,4 +85,11 @@ struct HgAggregateState
 	HgAggregateParticipants participants;
 };
 
+/* Returns true if memory is full for the groups of the current set. */
+static inline bool
+hg_aggregate_is_full(const HgAggregateState *state)
+{
+	return hg_budget_is_full(&state->budget) && state->groups->charge.bytes > state->sets.share;
+}
+
 #endif /* HG_AGGREGATE_STATE_H */

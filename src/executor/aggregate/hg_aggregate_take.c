@@ -199,7 +199,7 @@ hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillK
 static inline bool
 hg_aggregate_must_spill(const HgAggregateState *state)
 {
-	return hg_aggregate_spill_can_start(&state->spill) && hg_budget_is_full(&state->budget) &&
+	return hg_aggregate_spill_can_start(&state->spill) && hg_aggregate_is_full(state) &&
 		   state->groups->count > 0;
 }
 
@@ -209,8 +209,10 @@ hg_aggregate_start_spill(HgAggregateState *state, const HgGroups *groups, HgAggr
 	double group_bytes =
 		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
 
+	/* a partition is read while other sets have their shares */
 	state->record.partitions += hg_aggregate_spill_start(
-		spill, state->css.ss.ps.plan->plan_rows * group_bytes, &state->budget);
+		spill, state->css.ss.ps.plan->plan_rows * group_bytes,
+		state->sets.share > 0 ? state->sets.share : state->budget.limit, &state->budget);
 	state->rescannable = false;
 }
 
