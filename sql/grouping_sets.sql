@@ -71,7 +71,7 @@ select sets_check('select e, count(*), sum(i4), avg(nu), max(t), grouping(e) fro
 
 -- every kind of state is combined, in memory and from files
 create function sets_of_states() returns setof text language sql as $$
-  select sets_check(format('select a, t, %s from s_a join s_b using (k) group by rollup (a, t, id)', list))
+  select sets_check(format('select a, t, %s from s_a join s_b using (k) group by rollup (id, a, t)', list))
     from (values ('count(*), count(i4), sum(i4), avg(i4)'), ('sum(i8), avg(i8), min(i8), max(i4), min(d), max(d)'), ('sum(nu), avg(nu), sum(large), avg(large)'),
       ('min(nu), max(nu), min(large), max(large), min(nu * 2), max(large + 1)'), ('min(t), max(t), max(l), min(c), max(iv)'), ('sum(iv), avg(iv), bool_and(i4 > 0), bit_or(i4), bit_xor(i8)'),
       ('variance(i4), stddev(i8), var_pop(nu), stddev_pop(large)'), ('count(*) filter (where i4 > 0), sum(i4) filter (where t is null), sum(i4 + a), sum(nu * i4)')) v (list);

@@ -52,7 +52,7 @@ my $tables = table('few', 150, 11) . table('many', 6000, 3001) . table('more', 2
   . 'create table dim as select k, k % 3 as g, case when k <> 4 then \'dim \' || k end as label from generate_series(0, 8) k;'
   . 'alter table dim add primary key (k); analyze;';
 
-my @keys = qw(a b c nu te ch da k lo);
+my @keys = qw(a b c nu te ch da k lo id);
 my @expressions = ('a + 1', 'a + b', 'b % 2', 'substr(te, 1, 5)', 'coalesce(a, 0)', 'da + 1', 'nu * 2', q{te || 'x'}, 'extract(month from da)', 'v / 100', 'a is null');
 my @aggregates = (
 	'count(*)', 'count(v)', 'sum(v)', 'avg(v)', 'sum(v8)', 'avg(v8)', 'sum(vn)', 'avg(vn)', 'min(v)', 'max(da)', 'min(vn)', 'max(nu)', 'max(te collate "C")', 'min(lo)', 'sum(vi)', 'avg(vi)',
