@@ -8,8 +8,7 @@
  * function.
  *
  * PACKED STATES.  The bytes are those of the states in the group, followed by the value of each
- * state of a transition function that lies outside of it.  A value of type internal is serialized
- * by the aggregate's own function.
+ * state of a transition function that lies outside of it.  A value of type internal is serialized.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -68,18 +67,19 @@ hg_combine_extreme(HgExtremeState *to, const HgExtremeState *from, bool greatest
 }
 
 static void
-hg_combine_numeric(const HgFunction *function, HgGroup *to, HgGroup *from)
+hg_combine_numeric(const HgFunction *function, const HgFunction *source, HgGroup *to, HgGroup *from)
 {
 	HgNumericState *state = (HgNumericState *) ((char *) to + function->offset);
 	const HgNumericState *other = (const HgNumericState *) ((char *) from + function->offset);
 
 	hg_function_merge_scaled(function, to, other->summed, hg_numeric_sum_of(other), other->scale);
 	state->count += other->count - other->summed;
-	hg_transition_merge(function->transition, &state->rest, &other->rest);
+	hg_transition_merge(function->transition, &state->rest, source->transition, &other->rest);
 }
 
 static void
-hg_combine_numeric_extreme(const HgFunction *function, HgGroup *to, HgGroup *from)
+hg_combine_numeric_extreme(const HgFunction *function, const HgFunction *source, HgGroup *to,
+						   HgGroup *from)
 {
 	HgNumericExtremeState *state = (HgNumericExtremeState *) ((char *) to + function->offset);
 	const HgNumericExtremeState *other =
@@ -88,12 +88,13 @@ hg_combine_numeric_extreme(const HgFunction *function, HgGroup *to, HgGroup *fro
 	if (other->any)
 		hg_numeric_extreme_take(function, state, other->scaled, other->scale,
 								function->kind == HG_AGGREGATE_MAX_NUMERIC);
-	hg_transition_merge(function->transition, &state->rest, &other->rest);
+	hg_transition_merge(function->transition, &state->rest, source->transition, &other->rest);
 }
 
 /* Combines the states of one group with those of another one. */
 static inline void
-hg_function_combine_group(const HgFunction *function, HgGroup *to, HgGroup *from)
+hg_function_combine_group(const HgFunction *function, const HgFunction *source, HgGroup *to,
+						  HgGroup *from)
 {
 	void *state = (char *) to + function->offset;
 	void *other = (char *) from + function->offset;
@@ -113,7 +114,7 @@ hg_function_combine_group(const HgFunction *function, HgGroup *to, HgGroup *from
 			break;
 		case HG_AGGREGATE_SUM_NUMERIC:
 		case HG_AGGREGATE_AVG_NUMERIC:
-			hg_combine_numeric(function, to, from);
+			hg_combine_numeric(function, source, to, from);
 			break;
 		case HG_AGGREGATE_MIN:
 			hg_combine_extreme(state, other, false);
@@ -123,20 +124,21 @@ hg_function_combine_group(const HgFunction *function, HgGroup *to, HgGroup *from
 			break;
 		case HG_AGGREGATE_MIN_NUMERIC:
 		case HG_AGGREGATE_MAX_NUMERIC:
-			hg_combine_numeric_extreme(function, to, from);
+			hg_combine_numeric_extreme(function, source, to, from);
 			break;
 		default:
-			hg_transition_merge(function->transition, state, other);
+			hg_transition_merge(function->transition, state, source->transition, other);
 			break;
 	}
 }
 
 void
-hg_function_combine(const HgFunction *function, int count, HgGroup *const *to, HgGroup *const *from)
+hg_function_combine(const HgFunction *function, const HgFunction *source, int count,
+					HgGroup *const *to, HgGroup *const *from)
 {
 	for (int i = 0; i < count; i++)
 		if (to[i] != NULL)
-			hg_function_combine_group(function, to[i], from[i]);
+			hg_function_combine_group(function, source, to[i], from[i]);
 }
 
 /* ---------------------------------------------------------------------
@@ -151,6 +153,9 @@ hg_transition_is_outside(const HgTransition *transition, const HgTransitionState
 	return state->started && !state->null && (transition->internal || !transition->value_byval);
 }
 
+/* Estimated bytes of a state of type internal. */
+#define HG_INTERNAL_STATE_BYTES 256
+
 Size
 hg_states_outside(int nfunctions, const HgFunction *functions, HgGroup *group)
 {
@@ -161,8 +166,10 @@ hg_states_outside(int nfunctions, const HgFunction *functions, HgGroup *group)
 		const HgTransition *transition = functions[f].transition;
 		const HgTransitionState *state = hg_function_transition_state(&functions[f], group);
 
-		if (state != NULL && !transition->internal && hg_transition_is_outside(transition, state))
-			bytes += datumGetSize(state->value, false, transition->value_len);
+		if (state != NULL && hg_transition_is_outside(transition, state))
+			bytes += transition->internal && !transition->serialized
+						 ? HG_INTERNAL_STATE_BYTES
+						 : datumGetSize(state->value, false, transition->value_len);
 	}
 	return bytes;
 }
@@ -182,13 +189,19 @@ hg_states_pack(const HgGroups *groups, int nfunctions, const HgFunction *functio
 		HgTransition *transition = functions[f].transition;
 		const HgTransitionState *state = hg_function_transition_state(&functions[f], group);
 		Datum value;
+		int length;
 
 		if (state == NULL || !hg_transition_is_outside(transition, state))
 			continue;
-		value = transition->internal ? hg_transition_serialize(transition, state) : state->value;
-		appendBinaryStringInfo(
-			&packed, DatumGetPointer(value),
-			(int) datumGetSize(value, false, transition->internal ? -1 : transition->value_len));
+		length = transition->value_len;
+		value = state->value;
+		if (transition->internal && !transition->serialized)
+		{
+			value = hg_transition_serialize(transition, value);
+			length = -1;
+		}
+		appendBinaryStringInfo(&packed, DatumGetPointer(value),
+							   (int) datumGetSize(value, false, length));
 	}
 	SET_VARSIZE(packed.data, packed.len);
 	return PointerGetDatum(packed.data);
@@ -205,16 +218,13 @@ hg_states_unpack(const HgGroups *groups, int nfunctions, const HgFunction *funct
 	next += bytes;
 	for (int f = 0; f < nfunctions; f++)
 	{
-		HgTransition *transition = functions[f].transition;
+		const HgTransition *transition = functions[f].transition;
 		HgTransitionState *state = hg_function_transition_state(&functions[f], group);
 
 		if (state == NULL || !hg_transition_is_outside(transition, state))
 			continue;
-		bytes = datumGetSize(PointerGetDatum(next), false,
-							 transition->internal ? -1 : transition->value_len);
+		bytes = datumGetSize(PointerGetDatum(next), false, transition->value_len);
 		state->value = PointerGetDatum(memcpy(palloc(bytes), next, bytes));
-		if (transition->internal)
-			state->value = hg_transition_deserialize(transition, state->value);
 		next += bytes;
 	}
 	return group;

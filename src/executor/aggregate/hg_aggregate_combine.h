@@ -15,15 +15,16 @@
 
 /*
  * Combines a function's states: the state of to[i] takes all values of from[i], for i < count.  If
- * to[i] is NULL, nothing is done.  The function is that of the groups in to, and its transition has
- * a combine function (hg_transition_find_combine()).  The values of from do not change.
+ * to[i] is NULL, nothing is done.  The states of to are of function, those of from are of source:
+ * the same function of the node, with other memory.  The transition of function is for combined
+ * states (hg_transition_for_combined()).  The values of from do not change.
  */
-extern void hg_function_combine(const HgFunction *function, int count, HgGroup *const *to,
-								HgGroup *const *from);
+extern void hg_function_combine(const HgFunction *function, const HgFunction *source, int count,
+								HgGroup *const *to, HgGroup *const *from);
 
 /*
- * Returns the size in bytes of what a group's states have outside of the group.  A state that only
- * its functions can read counts as 0.
+ * Returns the size in bytes of what a group's states have outside of the group.  It is an estimate
+ * for states of type internal.
  */
 extern Size hg_states_outside(int nfunctions, const HgFunction *functions, HgGroup *group);
 
@@ -32,8 +33,9 @@ extern Datum hg_states_pack(const HgGroups *groups, int nfunctions, const HgFunc
 							HgGroup *group);
 
 /*
- * Returns a group with the states that hg_states_pack() has packed, without values and hash.  It is
- * in CurrentMemoryContext with all that its states refer to.
+ * Returns a group with the states that hg_states_pack() has packed, without values and hash.  The
+ * functions are for combined states.  The group is in CurrentMemoryContext with all that its states
+ * refer to.
  */
 extern HgGroup *hg_states_unpack(const HgGroups *groups, int nfunctions,
 								 const HgFunction *functions, Datum packed);

@@ -35,14 +35,15 @@ hg_big_sum(const HgBigSumState *state)
 }
 
 static Datum
-hg_numeric_total(const HgNumericState *state)
+hg_numeric_total(const HgFunction *function, const HgNumericState *state)
 {
 	Datum sum = hg_numeric_make(hg_numeric_sum_of(state), state->scale);
 
 	if (!state->rest.started)
 		return sum;
-	return DirectFunctionCall2(numeric_add, sum,
-							   DirectFunctionCall1(numeric_sum, state->rest.value));
+	return DirectFunctionCall2(
+		numeric_add, sum,
+		DirectFunctionCall1(numeric_sum, hg_transition_value(function->transition, &state->rest)));
 }
 
 /* Returns sum / count as a numeric. */
@@ -160,10 +161,11 @@ hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *gr
 			return *isnull ? (Datum) 0 : hg_average(hg_big_sum(big), big->count);
 		case HG_AGGREGATE_SUM_NUMERIC:
 			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_numeric_total(numeric);
+			return *isnull ? (Datum) 0 : hg_numeric_total(function, numeric);
 		case HG_AGGREGATE_AVG_NUMERIC:
 			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_average(hg_numeric_total(numeric), numeric->count);
+			return *isnull ? (Datum) 0
+						   : hg_average(hg_numeric_total(function, numeric), numeric->count);
 		case HG_AGGREGATE_MIN:
 		case HG_AGGREGATE_MAX:
 			*isnull = !extreme->any;

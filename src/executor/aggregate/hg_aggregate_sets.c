@@ -96,7 +96,7 @@ hg_set_begin_functions(const HgAggregateState *state, HgGroupingSet *set, Memory
 		set->functions[f] = state->functions[f];
 		if (set->functions[f].transition != NULL)
 			set->functions[f].transition =
-				hg_transition_with_states(set->functions[f].transition, states);
+				hg_transition_for_combined(set->functions[f].transition, states);
 	}
 	for (int i = 0; i < state->nresults; i++)
 		set->results[i] =
@@ -271,7 +271,7 @@ hg_set_must_spill(const HgAggregateState *state, const HgGroupingSet *set)
 /* Writes rows without a group in found[] to files, with packed states. */
 static void
 hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const HgSpillKeys *keys,
-			 HgGroup *const *found, HgGroup *const *from)
+			 HgGroup *const *found, const HgFunction *source, HgGroup *const *from)
 {
 	MemoryContext old = MemoryContextSwitchTo(state->sets.packed);
 	uint16 missing[HG_BATCH_ROWS];
@@ -282,7 +282,7 @@ hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const H
 		if (found[row] != NULL)
 			continue;
 		rows->values[state->ncolumns][row] =
-			hg_states_pack(set->groups, state->nfunctions, set->functions, from[row]);
+			hg_states_pack(set->groups, state->nfunctions, source, from[row]);
 		missing[nmissing++] = (uint16) row;
 	}
 	MemoryContextSwitchTo(old);
@@ -290,13 +290,18 @@ hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const H
 		hg_aggregate_spill_write(set->spill, keys, rows, missing, nmissing);
 }
 
-/* Combines groups, whose columns are in rows and whose states are in from[], to those of a set. */
+/*
+ * Combines groups to those of a set.  Their columns are in rows, and their states, of the functions
+ * in source, in from[].
+ */
 static void
-hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, HgGroup *const *from)
+hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const HgFunction *source,
+			HgGroup *const *from)
 {
 	HgGroups *groups = set->groups;
 	HgGroup *found[HG_BATCH_ROWS];
 	HgSpillKeys keys;
+	MemoryContext old;
 
 	if (hg_set_must_spill(state, set))
 		hg_aggregate_start_spill(state, groups, set->spill);
@@ -313,16 +318,19 @@ hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, HgGroup 
 		hg_groups_hash(groups, rows, keys.words);
 		hg_groups_find(groups, rows, keys.words, set->spill->writing == NULL, found);
 	}
+	old = MemoryContextSwitchTo(state->sets.packed);
 	for (int f = 0; f < state->nfunctions; f++)
-		hg_function_combine(&set->functions[f], rows->nrows, found, from);
+		hg_function_combine(&set->functions[f], &source[f], rows->nrows, found, from);
+	MemoryContextSwitchTo(old);
 	if (set->spill->writing != NULL)
-		hg_set_write(state, set, rows, &keys, found, from);
+		hg_set_write(state, set, rows, &keys, found, source, from);
 	hg_groups_charge(groups);
 }
 
 /*
- * Loads groups of the current set, from number first on, into rows and from[]: as many as a batch
- * has, by rows and by bytes.
+ * Loads groups of the current set, from number first on, into rows and from[].  There are as many
+ * as a batch has by rows and by bytes, but not more than the share of a set, which may copy them
+ * all.
  */
 static void
 hg_sets_load(HgAggregateState *state, uint32 first, HgGroup **from)
@@ -330,12 +338,12 @@ hg_sets_load(HgAggregateState *state, uint32 first, HgGroup **from)
 	HgAggregateSets *sets = &state->sets;
 	const HgGroups *groups = state->groups;
 	HgBatch *rows = sets->rows;
+	Size most = Min(HG_BATCH_BYTES, sets->share);
 	Size bytes = 0;
 
 	for (int i = 0; i < groups->nvalues; i++)
 		rows->has_nulls[groups->columns[i]] = false;
-	for (rows->nrows = 0;
-		 rows->nrows < HG_BATCH_ROWS && first < groups->count && bytes < HG_BATCH_BYTES;
+	for (rows->nrows = 0; rows->nrows < HG_BATCH_ROWS && first < groups->count && bytes < most;
 		 first++, rows->nrows++)
 	{
 		HgGroup *group = hg_groups_get(groups, first);
@@ -352,7 +360,8 @@ hg_sets_load(HgAggregateState *state, uint32 first, HgGroup **from)
 			if (!groups->byvals[i] && !nulls[i])
 				bytes += datumGetSize(group->values[i], false, groups->attlens[i]);
 		}
-		bytes += hg_states_outside(state->nfunctions, hg_aggregate_set(sets)->functions, group);
+		bytes += groups->group_bytes +
+				 hg_states_outside(state->nfunctions, hg_aggregate_set(sets)->functions, group);
 	}
 }
 
@@ -382,7 +391,7 @@ hg_aggregate_combine(HgAggregateState *state)
 			rows->nulls[column] = lacks ? sets->all_null : sets->nulls[column];
 			rows->has_nulls[column] = lacks || has_nulls[column];
 		}
-		hg_set_take(state, set, rows, from);
+		hg_set_take(state, set, rows, hg_aggregate_set(sets)->functions, from);
 		MemoryContextReset(sets->packed);
 	}
 	pfree(has_nulls);
@@ -401,6 +410,6 @@ hg_aggregate_take_packed(HgAggregateState *state)
 		from[row] = hg_states_unpack(set->groups, state->nfunctions, set->functions,
 									 rows->values[state->ncolumns][row]);
 	MemoryContextSwitchTo(old);
-	hg_set_take(state, set, rows, from);
+	hg_set_take(state, set, rows, set->functions, from);
 	MemoryContextReset(state->sets.packed);
 }

@@ -46,7 +46,7 @@ typedef struct HgAggregateSets
 	HgBatch *rows;	/* groups as rows: the columns of the input, then packed states */
 	bool **nulls;	/* [columns of rows] its flags for columns that a set has */
 	bool *all_null; /* [HG_BATCH_ROWS] its flags for columns that a set lacks */
-	MemoryContext packed; /* states that are written to a file or were read from it */
+	MemoryContext packed; /* what is needed for one batch: packed states, temporary values */
 } HgAggregateSets;
 
 /*

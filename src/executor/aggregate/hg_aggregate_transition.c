@@ -115,18 +115,73 @@ hg_transition_find_combine(HgTransition *transition, const Aggref *aggref)
 }
 
 HgTransition *
-hg_transition_with_states(const HgTransition *transition, MemoryContext states)
+hg_transition_for_combined(const HgTransition *transition, MemoryContext states)
 {
 	HgTransition *copy = palloc(sizeof(HgTransition));
 
 	*copy = *transition;
 	copy->states = states;
 	copy->agg_context = hg_transition_context(states);
+	if (copy->internal)
+	{
+		copy->serialized = true;
+		copy->value_byval = false;
+		copy->value_len = -1;
+	}
 	return copy;
 }
 
 /* ---------------------------------------------------------------------
- * Taking values
+ * States in temporary memory
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns two states of a transition function combined, in temporary memory; 0: no state. */
+static Datum
+hg_transition_combine(HgTransition *transition, Datum to, Datum state)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->combine, 2, transition->collation,
+							 transition->temp_context, NULL);
+	fcinfo->args[0].value = to;
+	fcinfo->args[0].isnull = to == (Datum) 0;
+	fcinfo->args[1].value = state;
+	fcinfo->args[1].isnull = state == (Datum) 0;
+	return FunctionCallInvoke(fcinfo);
+}
+
+/* Returns the state that has seen a value times times, in temporary memory; 0 if times is 0. */
+static Datum
+hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	Datum once;
+	Datum state = (Datum) 0;
+
+	if (times == 0)
+		return state;
+	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
+							 transition->temp_context, NULL);
+	fcinfo->args[0].value = (Datum) 0;
+	fcinfo->args[0].isnull = true;
+	fcinfo->args[1].value = value;
+	fcinfo->args[1].isnull = false;
+	once = FunctionCallInvoke(fcinfo);
+	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
+	{
+		/* a copy, because no state may be combined with itself */
+		Datum same = hg_transition_combine(transition, (Datum) 0, state);
+
+		state = hg_transition_combine(transition, state, same);
+		if ((times >> bit & 1) != 0)
+			state = hg_transition_combine(transition, state, once);
+	}
+	return state;
+}
+
+/* ---------------------------------------------------------------------
+ * Taking values and states
  * ---------------------------------------------------------------------
  */
 
@@ -174,9 +229,96 @@ hg_transition_call(HgTransition *transition, FmgrInfo *function, HgTransitionSta
 	MemoryContextReset(transition->temporary);
 }
 
+Datum
+hg_transition_serialize(HgTransition *transition, Datum state)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->serialize, 1, InvalidOid,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = state;
+	fcinfo->args[0].isnull = false;
+	return FunctionCallInvoke(fcinfo);
+}
+
+Datum
+hg_transition_value(HgTransition *transition, const HgTransitionState *state)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	if (!transition->serialized)
+		return state->value;
+	InitFunctionCallInfoData(*fcinfo, &transition->deserialize, 2, InvalidOid,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = false;
+	/* an argument that only says that the function returns a state */
+	fcinfo->args[1].value = (Datum) 0;
+	fcinfo->args[1].isnull = false;
+	return FunctionCallInvoke(fcinfo);
+}
+
+/* Lets a serialized state take all values of a state of type internal.  Resets temporary. */
+static void
+hg_transition_take_internal(HgTransition *transition, HgTransitionState *state, Datum other)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+	Datum value = other;
+
+	if (state->started && !state->null)
+	{
+		value = hg_transition_combine(transition, hg_transition_value(transition, state), other);
+		pfree(DatumGetPointer(state->value));
+	}
+	state->value = hg_transition_copy(transition, hg_transition_serialize(transition, value));
+	state->null = false;
+	state->started = true;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(transition->temporary);
+}
+
+void
+hg_transition_merge(HgTransition *transition, HgTransitionState *state, HgTransition *source,
+					const HgTransitionState *other)
+{
+	if (!other->started)
+		return;
+	if (transition->serialized)
+	{
+		MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+
+		/* combine functions take a NULL of type internal as no state */
+		if (other->null)
+			state->null = state->null || !state->started;
+		else
+			hg_transition_take_internal(transition, state, hg_transition_value(source, other));
+		state->started = true;
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	if (!state->started || (transition->combine.fn_strict && state->null && !other->null))
+	{
+		*state = *other;
+		if (!state->null)
+			state->value = hg_transition_copy(transition, other->value);
+		return;
+	}
+	if (transition->combine.fn_strict && other->null)
+		return;
+	hg_transition_call(transition, &transition->combine, state, other->value, other->null);
+}
+
 void
 hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
 {
+	if (unlikely(transition->serialized))
+	{
+		MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+
+		hg_transition_take_internal(transition, state, hg_transition_repeat(transition, value, 1));
+		MemoryContextSwitchTo(old);
+		return;
+	}
 	if (!state->started)
 	{
 		state->null = transition->initial_null;
@@ -199,54 +341,6 @@ hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum 
 	hg_transition_call(transition, &transition->advance, state, value, null);
 }
 
-void
-hg_transition_merge(HgTransition *transition, HgTransitionState *state,
-					const HgTransitionState *other)
-{
-	if (!other->started)
-		return;
-	/* the combine function copies a state of type internal */
-	if (!state->started && transition->internal)
-		*state = (HgTransitionState){.null = true, .started = true};
-	if (!state->started || (transition->combine.fn_strict && state->null && !other->null))
-	{
-		*state = *other;
-		if (!state->null)
-			state->value = hg_transition_copy(transition, other->value);
-		return;
-	}
-	if (transition->combine.fn_strict && other->null)
-		return;
-	hg_transition_call(transition, &transition->combine, state, other->value, other->null);
-}
-
-Datum
-hg_transition_serialize(HgTransition *transition, const HgTransitionState *state)
-{
-	LOCAL_FCINFO(fcinfo, 1);
-
-	InitFunctionCallInfoData(*fcinfo, &transition->serialize, 1, InvalidOid,
-							 transition->agg_context, NULL);
-	fcinfo->args[0].value = state->value;
-	fcinfo->args[0].isnull = false;
-	return FunctionCallInvoke(fcinfo);
-}
-
-Datum
-hg_transition_deserialize(HgTransition *transition, Datum serialized)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-
-	InitFunctionCallInfoData(*fcinfo, &transition->deserialize, 2, InvalidOid,
-							 transition->agg_context, NULL);
-	fcinfo->args[0].value = serialized;
-	fcinfo->args[0].isnull = false;
-	/* an argument that only says that the function returns a state */
-	fcinfo->args[1].value = (Datum) 0;
-	fcinfo->args[1].isnull = false;
-	return FunctionCallInvoke(fcinfo);
-}
-
 /* ---------------------------------------------------------------------
  * Results
  * ---------------------------------------------------------------------
@@ -261,6 +355,8 @@ hg_transition_finish(HgTransition *transition, const HgTransitionState *state, b
 	fcinfo->args[0].value = state->started ? state->value : transition->initial;
 	fcinfo->args[0].isnull = state->started ? state->null : transition->initial_null;
 	*isnull = fcinfo->args[0].isnull;
+	if (transition->serialized && !*isnull)
+		fcinfo->args[0].value = hg_transition_value(transition, state);
 	if (!OidIsValid(transition->finish.fn_oid) || (*isnull && transition->finish.fn_strict))
 		return fcinfo->args[0].value;
 	InitFunctionCallInfoData(*fcinfo, &transition->finish, 1, transition->collation,
@@ -274,50 +370,6 @@ hg_transition_finish(HgTransition *transition, const HgTransitionState *state, b
  * Results of sums
  * ---------------------------------------------------------------------
  */
-
-/* Returns two states of a transition function combined, in temporary memory; 0: no state. */
-static Datum
-hg_transition_combine(HgTransition *transition, Datum to, Datum state)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-
-	InitFunctionCallInfoData(*fcinfo, &transition->combine, 2, transition->collation,
-							 transition->temp_context, NULL);
-	fcinfo->args[0].value = to;
-	fcinfo->args[0].isnull = to == (Datum) 0;
-	fcinfo->args[1].value = state;
-	fcinfo->args[1].isnull = state == (Datum) 0;
-	return FunctionCallInvoke(fcinfo);
-}
-
-/* Returns the state that has seen a value times times, in temporary memory; 0 if times is 0. */
-static Datum
-hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-	Datum once;
-	Datum state = (Datum) 0;
-
-	if (times == 0)
-		return state;
-	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
-							 transition->temp_context, NULL);
-	fcinfo->args[0].value = (Datum) 0;
-	fcinfo->args[0].isnull = true;
-	fcinfo->args[1].value = value;
-	fcinfo->args[1].isnull = false;
-	once = FunctionCallInvoke(fcinfo);
-	for (int bit = pg_leftmost_one_pos64(times); bit >= 0; bit--)
-	{
-		/* a copy, because no state may be combined with itself */
-		Datum same = hg_transition_combine(transition, (Datum) 0, state);
-
-		state = hg_transition_combine(transition, state, same);
-		if ((times >> bit & 1) != 0)
-			state = hg_transition_combine(transition, state, once);
-	}
-	return state;
-}
 
 /* Returns the Datum of a value that is summed, from its scaled integer. */
 static Datum

@@ -28,7 +28,8 @@ typedef struct HgTransition
 	MemoryContext temporary;
 	int16 value_len; /* typlen of the transition type */
 	bool value_byval;
-	bool internal; /* the transition type is internal: states are pointers */
+	bool internal;	 /* the transition type is internal */
+	bool serialized; /* it is, and values of states are byteas of the serialize function */
 	Datum initial;
 	bool initial_null;
 } HgTransition;
@@ -54,26 +55,34 @@ extern HgTransition *hg_transition_create(const Aggref *aggref, MemoryContext st
  */
 extern void hg_transition_find_combine(HgTransition *transition, const Aggref *aggref);
 
-/* Returns a copy in CurrentMemoryContext, for states whose by-reference values live in states. */
-extern HgTransition *hg_transition_with_states(const HgTransition *transition,
-											   MemoryContext states);
+/*
+ * Returns a copy in CurrentMemoryContext, for combined states whose by-reference values live in
+ * states.  States of type internal are serialized ones, because combine functions of core's do not
+ * free all that they allocate beside a state.
+ */
+extern HgTransition *hg_transition_for_combined(const HgTransition *transition,
+												MemoryContext states);
 
 /* Calls the transition function for one value. */
 extern void hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value,
 								  bool null);
 
 /*
- * Calls the combine function: state takes all values of other, whose value does not change.  If
- * state has no value yet, it becomes a copy of other.
+ * Calls the combine function: state, of a transition for combined states, takes all values of
+ * other, which is a state of source and does not change.  If state has no value yet, it becomes a
+ * copy of other.
  */
 extern void hg_transition_merge(HgTransition *transition, HgTransitionState *state,
-								const HgTransitionState *other);
+								HgTransition *source, const HgTransitionState *other);
 
-/* Returns the bytea for a state of type internal that is not NULL, in CurrentMemoryContext. */
-extern Datum hg_transition_serialize(HgTransition *transition, const HgTransitionState *state);
+/* Returns a state of type internal as a bytea, in CurrentMemoryContext. */
+extern Datum hg_transition_serialize(HgTransition *transition, Datum state);
 
-/* Returns the value of a state of type internal from its bytea, in CurrentMemoryContext. */
-extern Datum hg_transition_deserialize(HgTransition *transition, Datum serialized);
+/*
+ * Returns the value of a state, which is not NULL, as the aggregate's functions take it.  That of a
+ * serialized state is in CurrentMemoryContext.
+ */
+extern Datum hg_transition_value(HgTransition *transition, const HgTransitionState *state);
 
 /*
  * Returns the result of the final function for a state, or of the serialize function if partial.
