@@ -113,6 +113,8 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 		return;
 	}
 	ExplainOpenGroup("Grouping Sets", "Grouping Sets", false, es);
+	ExplainOpenGroup("Grouping Set", NULL, true, es);
+	ExplainOpenGroup("Group Keys", "Group Keys", false, es);
 	foreach (lc, sets)
 	{
 		List *of_set = NIL;
@@ -126,6 +128,8 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 		else
 			ExplainPropertyListNested("Group Key", of_set, es);
 	}
+	ExplainCloseGroup("Group Keys", "Group Keys", false, es);
+	ExplainCloseGroup("Grouping Set", NULL, true, es);
 	ExplainCloseGroup("Grouping Sets", "Grouping Sets", false, es);
 }
 
@@ -458,8 +462,8 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_aggregate_begin_finding(state);
 	state->having = hg_aggregate_begin_having(state);
 	hg_aggregate_begin_scaled(state);
-	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
-							state->attnos);
+	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns, state->attnos,
+							hg_batch_create(state->ncolumns));
 	hg_aggregate_begin_sets(state);
 	state->takes_arrays = state->source->next_run != NULL && hg_aggregate_takes_arrays(state);
 	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));

@@ -174,6 +174,7 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
 	List *groupings = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPINGS);
 	int *attnos = palloc((state->ncolumns + 1) * sizeof(int));
+	HgBatch *batch;
 
 	sets->count = Max(list_length(parents), 1);
 	sets->sets = palloc0(sets->count * sizeof(HgGroupingSet));
@@ -188,6 +189,8 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 		return;
 	hg_sets_begin_combining(state);
 	hg_sets_begin_rows(state);
+	/* the files of one set are read at a time */
+	batch = hg_batch_create(state->ncolumns + 1);
 	for (int c = 0; c <= state->ncolumns; c++)
 		attnos[c] = c + 1;
 	sets->ngroupings = list_length(linitial(groupings));
@@ -209,7 +212,8 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 		hg_set_begin_groups(state, set, list_nth(columns, i), states);
 		hg_set_begin_functions(state, set, states);
 		set->spill = palloc(sizeof(HgAggregateSpill));
-		hg_aggregate_spill_init(set->spill, hg_sets_desc(state), state->ncolumns + 1, attnos);
+		hg_aggregate_spill_init(set->spill, hg_sets_desc(state), state->ncolumns + 1, attnos,
+								batch);
 	}
 	sets->share = hg_sets_share(state);
 }

@@ -30,7 +30,7 @@ typedef struct HgAggregateSpill
 	MemoryContext context; /* owns all that follows */
 	HgColumnStore *layout; /* layout of the rows; it holds none */
 	int *dense;			   /* [columns of a batch] 0, 1, 2, ... */
-	HgBatch *batch;		   /* rows that were read from a file */
+	HgBatch *batch;		   /* rows that were read from a file; others may read into it too */
 	int level;			   /* level of the next set to be written: 0 while the input is read */
 	HgSpill *writing;	   /* the set that rows are written to, or NULL */
 	List *sets;			   /* stack of HgAggregatePartitions, innermost first */
@@ -38,10 +38,10 @@ typedef struct HgAggregateSpill
 
 /*
  * Initializes with nothing on disk; memory is allocated in CurrentMemoryContext.  Rows consist of
- * attributes attnos[ncolumns] of desc.
+ * attributes attnos[ncolumns] of desc.  They are read into batch, which has ncolumns.
  */
 extern void hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns,
-									const int *attnos);
+									const int *attnos, HgBatch *batch);
 
 /* Returns true if there are partitions on disk that have not been read. */
 static inline bool
