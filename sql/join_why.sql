@@ -36,7 +36,7 @@ SELECT * FROM why('SELECT * FROM a, LATERAL (SELECT b.id, b.v + a.v AS x FROM b 
 SELECT * FROM why('SELECT r FROM (SELECT id, ROW(id, v) AS r FROM a OFFSET 0) x JOIN b USING (id)');
 SELECT operation, relations, chosen OR reason = 'clause without columns' AS chosen_since_17
 FROM why('SELECT * FROM a JOIN b USING (id) WHERE now() > ''2000-01-01''');
-SELECT * FROM why('SELECT v, count(*) FROM a GROUP BY ROLLUP (v)');
+SELECT * FROM why('SELECT x, count(*) FROM (SELECT 1 AS x, v FROM a) s GROUP BY ROLLUP (x, v)');
 SELECT * FROM why('SELECT random() * 0, count(*) FROM a GROUP BY 1');
 SELECT * FROM why('SELECT v, array_agg(id ORDER BY id) FROM a GROUP BY v');
 SELECT * FROM why('SELECT count(*) FROM s');

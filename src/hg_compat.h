@@ -114,6 +114,12 @@ typedef struct Instrumentation NodeInstrumentation;
 #define HG_HAVE_NULLINGRELS 0
 #endif
 
+/*
+ * 18 marks Vars above grouping sets as NULL by the grouping, which has a range table entry. Before,
+ * such a Var looks as it does below.
+ */
+#define HG_HAVE_GROUP_RTE (PG_VERSION_NUM >= 180000)
+
 /* Join types that came with 16 and 18. */
 #define HG_HAVE_RIGHT_ANTI (PG_VERSION_NUM >= 160000)
 #define HG_HAVE_RIGHT_SEMI (PG_VERSION_NUM >= 180000)

@@ -15,6 +15,12 @@
  * core takes any one; here they are only counted, or are of by-value types, where equal values do
  * not differ.
  *
+ * GROUPING SETS. One node hashes the rows by the columns of all sets, and combines the groups of
+ * each set from those of a finer one (hg_grouping_sets.h). As in core, no process makes partial
+ * groups for them. GROUPING() is a column of the node's scan slot, because only an Agg node may
+ * evaluate it. A set makes columns NULL by their expression, and core replaces no constant by a
+ * column. So a column without variables is left to core.
+ *
  * PARTIAL GROUPS. Processes below a Gather make their own groups, which core's Finalize Aggregate
  * combines. The same holds for partitions that are grouped one by one by something other than
  * their key (enable_partitionwise_aggregate). By the key, the groups of each partition are
@@ -44,6 +50,7 @@
 #include "hg_guc.h"
 #include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
+#include "planner/hg_grouping_sets.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
@@ -88,26 +95,27 @@ hg_aggref_supported(const Aggref *aggref, bool distinct)
 }
 
 /*
- * Collects the distinct Aggrefs of expressions. Returns false if one of them, or something else
- * that needs core's own node, is not supported.
+ * Collects the distinct Aggrefs of expressions, and their GROUPING() calls. Returns false if one of
+ * the Aggrefs is not supported.
  */
 static bool
-hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs)
+hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs, List **groupings)
 {
 	List *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 													  PVC_INCLUDE_PLACEHOLDERS);
 	ListCell *lc;
 
-	*aggrefs = NIL;
+	*aggrefs = *groupings = NIL;
 	foreach (lc, found)
 	{
 		Node *node = lfirst(lc);
 
-		if (IsA(node, GroupingFunc) ||
-			(IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node, distinct)))
+		if (IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node, distinct))
 			return false;
 		if (IsA(node, Aggref))
 			*aggrefs = list_append_unique(*aggrefs, node);
+		else if (IsA(node, GroupingFunc))
+			*groupings = list_append_unique(*groupings, node);
 	}
 	return true;
 }
@@ -162,13 +170,23 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 {
 	HgAggregatePath *path;
 	List *aggrefs;
+	List *groupings;
 
-	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), false, &aggrefs))
+	/* without sets GROUPING() is rare and left to core */
+	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), false, &aggrefs,
+						 &groupings) ||
+		(groupings != NIL && root->parse->groupingSets == NIL))
 		return NULL;
 	path = hg_aggregate_path_make(rel, rel->reltarget, input, root->parse->groupClause != NIL,
 								  HG_GROUP_CLAUSE(root));
 	path->aggrefs = aggrefs;
+	path->groupings = groupings;
 	path->having = having;
+	if (root->parse->groupingSets != NIL)
+	{
+		path->sets = hg_grouping_sets_plan(root, input->rows);
+		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
+	}
 	hg_aggregate_cost(root, path, groups);
 	return &path->custom.path;
 }
@@ -210,11 +228,14 @@ hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	HgAggregatePath *path;
 	List *group_exprs;
 	List *aggrefs;
+	List *groupings;
 	Var *distinct;
 	Oid equality = InvalidOid;
 
-	if (!root->parse->hasAggs ||
-		!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), true, &aggrefs))
+	if (!root->parse->hasAggs || root->parse->groupingSets != NIL ||
+		!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), true, &aggrefs,
+						 &groupings) ||
+		groupings != NIL)
 		return NULL;
 	distinct = hg_find_distinct(aggrefs, &equality);
 	if (distinct == NULL || !list_member(input->pathtarget->exprs, distinct))
@@ -317,7 +338,7 @@ static bool
 hg_path_sorts_to_group(const Path *path)
 {
 	return path->pathkeys != NIL &&
-		   (IsA(path, GroupPath) || hg_path_is_unique(path) ||
+		   (IsA(path, GroupPath) || IsA(path, GroupingSetsPath) || hg_path_is_unique(path) ||
 			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
 }
 
@@ -607,13 +628,27 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	}
 }
 
+/* Returns true if the node can make groups for the query's grouping sets. */
+static bool
+hg_grouping_sets_supported(const PlannerInfo *root)
+{
+	ListCell *lc;
+
+	if (list_length(root->parse->groupingSets) > HG_MOST_SETS)
+		return false;
+	foreach (lc, get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist))
+		if (pull_var_clause(lfirst(lc), PVC_RECURSE_PLACEHOLDERS) == NIL)
+			return false;
+	return true;
+}
+
 /* Returns why the node cannot group a query's rows by a clause at all, or HG_REASON_COST. */
 static HgPlanReason
 hg_groups_reason(const PlannerInfo *root, List *group_clause)
 {
 	if (!hg_enabled)
 		return HG_REASON_NOT_ENABLED;
-	if (root->parse->groupingSets != NIL)
+	if (root->parse->groupingSets != NIL && !hg_grouping_sets_supported(root))
 		return HG_REASON_GROUPING_SETS;
 	/*
 	 * a custom scan identifies columns by expression, so equal volatile ones would be one column

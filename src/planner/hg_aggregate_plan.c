@@ -24,6 +24,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/tlist.h"
+#include "rewrite/rewriteManip.h"
 #include "utils/lsyscache.h"
 
 #include "backend/hg_library.h"
@@ -36,6 +37,7 @@
 #include "hg_guc.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_graph_cost.h"
+#include "planner/hg_grouping_sets.h"
 #include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_star_path.h"
@@ -63,10 +65,119 @@ hg_aggref_argument(const Aggref *aggref)
 	return copyObject(linitial_node(TargetEntry, aggref->args)->expr);
 }
 
+#if HG_HAVE_GROUP_RTE
+/* Columns of the input without and with the mark that grouping sets may make them NULL. */
+typedef struct HgGroupMarks
+{
+	List *plain;
+	List *marked;
+} HgGroupMarks;
+
+static Node *
+hg_group_marks_mutator(Node *node, HgGroupMarks *marks)
+{
+	ListCell *lc;
+
+	if (node == NULL)
+		return NULL;
+	foreach (lc, marks->plain)
+		if (equal(node, lfirst(lc)))
+			return copyObject(list_nth(marks->marked, foreach_current_index(lc)));
+	return expression_tree_mutator(node, hg_group_marks_mutator, marks);
+}
+
+/*
+ * Marks the group columns of the scan target list as they are marked above: as NULL by the grouping
+ * if a set lacks them. The scan slot serves the aggregates' arguments too, so the columns that
+ * these use get the same marks.
+ */
+static void
+hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, const List *keys,
+					  List *scan_tlist, List **exprs)
+{
+	HgGroupMarks marks = {NIL, NIL};
+	ListCell *lc;
+
+	foreach (lc, keys)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, scan_tlist, lfirst_int(lc));
+		Node *plain = (Node *) tle->expr;
+
+		if (hg_grouping_sets_all_have(path->sets, foreach_current_index(lc)))
+			continue;
+		tle->expr = (Expr *) add_nulling_relids(copyObject(plain), pull_varnos(root, plain),
+												bms_make_singleton(root->group_rtindex));
+		marks.plain = lappend(marks.plain, plain);
+		marks.marked = lappend(marks.marked, tle->expr);
+	}
+	*exprs = (List *) hg_group_marks_mutator((Node *) *exprs, &marks);
+}
+#endif
+
+/* Returns a set's columns as indexes in the group clause. */
+static List *
+hg_plan_set_columns(const Bitmapset *columns)
+{
+	List *result = NIL;
+	int column = -1;
+
+	while ((column = bms_next_member(columns, column)) >= 0)
+		result = lappend_int(result, column);
+	return result;
+}
+
+/* Returns the values of the GROUPING() calls for the groups of a set. */
+static List *
+hg_plan_set_groupings(const HgAggregatePath *path, const Bitmapset *columns)
+{
+	List *values = NIL;
+	ListCell *lc;
+	ListCell *of_call;
+	ListCell *clause;
+
+	foreach (lc, path->groupings)
+	{
+		int value = 0;
+
+		foreach (of_call, lfirst_node(GroupingFunc, lc)->refs)
+		{
+			value <<= 1;
+			foreach (clause, path->group_clause)
+				if ((int) lfirst_node(SortGroupClause, clause)->tleSortGroupRef ==
+						lfirst_int(of_call) &&
+					!bms_is_member(foreach_current_index(clause), columns))
+					value |= 1;
+		}
+		values = lappend_int(values, value);
+	}
+	return values;
+}
+
+/* Returns the lists of the plan that describe grouping sets. */
+static List *
+hg_plan_sets(const HgAggregatePath *path)
+{
+	List *columns = NIL;
+	List *parents = NIL;
+	List *returned = NIL;
+	List *groupings = NIL;
+	ListCell *lc;
+
+	foreach (lc, path->sets)
+	{
+		const HgPlannedSet *set = lfirst(lc);
+
+		columns = lappend(columns, hg_plan_set_columns(set->columns));
+		parents = lappend_int(parents, set->parent);
+		returned = lappend_int(returned, set->returned);
+		groupings = lappend(groupings, hg_plan_set_groupings(path, set->columns));
+	}
+	return list_make4(columns, parents, returned, groupings);
+}
+
 Plan *
-hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
-				  CustomPath *best_path, List *tlist, List *clauses pg_attribute_unused(),
-				  List *custom_plans)
+hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel pg_attribute_unused(), CustomPath *best_path,
+				  List *tlist, List *clauses pg_attribute_unused(), List *custom_plans)
 {
 	HgAggregatePath *path = (HgAggregatePath *) best_path;
 	CustomScan *cscan = makeNode(CustomScan);
@@ -77,6 +188,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	List *keys = NIL;
 	List *equalities = NIL;
 	List *collations = NIL;
+	List *exprs;
 	ListCell *lc;
 
 	foreach (lc, path->aggrefs)
@@ -88,6 +200,9 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		arguments = lappend(arguments, hg_aggref_argument(aggref));
 		filters = lappend(filters, copyObject(aggref->aggfilter));
 	}
+	foreach (lc, path->groupings)
+		scan_tlist = lappend(scan_tlist, makeTargetEntry((Expr *) copyObject(lfirst(lc)),
+														 list_length(scan_tlist) + 1, NULL, false));
 	foreach (lc, path->group_clause)
 	{
 		const SortGroupClause *clause = lfirst_node(SortGroupClause, lc);
@@ -106,18 +221,24 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		collations = lappend_oid(collations, path->distinct->varcollid);
 	}
 
+	exprs = list_make2(arguments, filters);
+#if HG_HAVE_GROUP_RTE
+	if (path->sets != NIL)
+		hg_mark_group_columns(root, path, keys, scan_tlist, &exprs);
+#endif
+
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = copyObject(path->having);
 	cscan->scan.scanrelid = 0;
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
-	cscan->custom_exprs = list_make2(arguments, filters);
+	cscan->custom_exprs = exprs;
 	cscan->custom_scan_tlist = scan_tlist;
 	cscan->custom_private = list_concat(
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
-		list_make3(keys, equalities, collations));
+		list_concat(list_make3(keys, equalities, collations), hg_plan_sets(path)));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 6,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 10,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
@@ -134,7 +255,10 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
  *				columns; HG_COLUMN_ARGUMENT_LEFT of that if they are computed column by column over
  *				rows of a resident table. Nothing if rows of such a table or of a join of ours are
  *				only counted
- *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING
+ *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING; not if they are only made
+ *				for other grouping sets
+ *	sets		the costs of keys, aggregates, groups and disk for every further grouping set, whose
+ *				rows are the groups of its parent
  *	disk		pages * HG_GROUPS_PAGE * L to write and read the rows of groups that exceed work
  *				memory, partitioned L times until the groups of a partition fit; and HG_GROUPS_FILE
  *				for each partition's file. 65 MB of rows in 64 kB are partitioned six times into
@@ -311,14 +435,16 @@ hg_count_values(const HgAggregatePath *path)
 	return nvalues;
 }
 
-/* Returns the cost of partitioning rows on disk until each partition's groups fit in memory. */
+/*
+ * Returns the cost of partitioning rows of a width on disk until each partition's groups fit in
+ * memory.
+ */
 static Cost
-hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double groups)
+hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, int width, double groups)
 {
-	int width = input->pathtarget->width;
 	double limit = (double) get_hash_memory_limit();
 	double bytes = groups * hg_group_bytes(path, width, list_length(path->aggrefs));
-	double pages = ceil(input->rows * (width + HG_GROUP_BYTES) / BLCKSZ);
+	double pages = ceil(rows * (width + HG_GROUP_BYTES) / BLCKSZ);
 	double files = 0;
 	double written;
 	int partitions;
@@ -338,7 +464,44 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, const Path *input, double gr
 		files += pow(partitions, level + 1);
 	}
 	return level * written * pages * HG_GROUPS_PAGE * seq_page_cost +
-		   Min(files, input->rows) * HG_GROUPS_FILE * random_page_cost;
+		   Min(files, rows) * HG_GROUPS_FILE * random_page_cost;
+}
+
+/* Returns the cost of combining groups to those of the further grouping sets. */
+static Cost
+hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
+{
+	Cost cost = 0;
+	ListCell *lc;
+
+	foreach (lc, path->sets)
+	{
+		const HgPlannedSet *set = lfirst(lc);
+		double rows;
+
+		if (set->parent < 0)
+			continue;
+		rows = ((const HgPlannedSet *) list_nth(path->sets, set->parent))->groups;
+		cost += rows * hg_operator_cost(bms_num_members(set->columns) * HG_GROUP_KEY_NS +
+										list_length(path->aggrefs) * HG_AGGREGATE_NS) +
+				hg_aggregate_disk_cost(path, rows, input->pathtarget->width, set->groups);
+	}
+	return cost;
+}
+
+/* Returns the number of groups that are returned, before HAVING. */
+static double
+hg_aggregate_returned(const HgAggregatePath *path, double groups)
+{
+	ListCell *lc;
+
+	if (path->sets == NIL)
+		return groups;
+	groups = 0;
+	foreach (lc, path->sets)
+		if (((const HgPlannedSet *) lfirst(lc))->returned)
+			groups += ((const HgPlannedSet *) lfirst(lc))->groups;
+	return groups;
 }
 
 void
@@ -355,12 +518,13 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
+	double returned = hg_aggregate_returned(path, groups);
 	ListCell *lc;
 
-	out->rows = groups;
+	out->rows = returned;
 	if (path->having != NIL)
-		out->rows =
-			clamp_row_est(groups * clauselist_selectivity(root, path->having, 0, JOIN_INNER, NULL));
+		out->rows = clamp_row_est(returned *
+								  clauselist_selectivity(root, path->having, 0, JOIN_INNER, NULL));
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
 	if (hg_force)
 	{
@@ -398,12 +562,12 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup +=
 		hg_workers_cost(out->parent, out->parallel_workers, asks ? 0 : hg_workers_priced(input));
 
-	startup += hg_aggregate_disk_cost(path, input, groups);
+	startup += hg_aggregate_disk_cost(path, input->rows, input->pathtarget->width, groups);
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;
-	run = groups * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
-		  out->rows * out->pathtarget->cost.per_tuple;
+	run = returned * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
+		  out->rows * out->pathtarget->cost.per_tuple + hg_aggregate_sets_cost(path, input);
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
 	if (nkeys > 0 && !enable_hashagg)

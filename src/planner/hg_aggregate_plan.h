@@ -22,6 +22,8 @@ typedef struct HgAggregatePath
 	Var *distinct;		/* column of the input that is also grouped by, though not in GROUP BY;
 						 * or NULL */
 	Oid distinct_equality;
+	List *sets;		 /* HgPlannedSets (hg_grouping_sets.h); NIL without grouping sets */
+	List *groupings; /* GroupingFuncs */
 	List *aggrefs;
 	List *having;
 } HgAggregatePath;
@@ -33,7 +35,10 @@ extern bool hg_aggref_counts_rows(const Aggref *aggref);
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);
 
-/* Fills in rows and costs of a path; groups is the number of groups before HAVING. */
+/*
+ * Fills in rows and costs of a path.  groups is the number of groups before HAVING; with grouping
+ * sets it is that of the first set.
+ */
 extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);
 
 #endif /* HG_AGGREGATE_PLAN_H */

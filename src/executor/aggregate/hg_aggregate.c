@@ -14,6 +14,8 @@
  *	RETURN			Returns a row for each group: its columns and results in the scan slot,
  *					filtered by HAVING and projected.
  *	NEXT_PARTITION	Aggregates the rows of a partition, whose groups did not fit into memory.
+ *	NEXT_SET		Goes on with the groups of the next grouping set, which were combined from
+ *					returned ones (hg_aggregate_sets.c).
  *
  * If a device joins, it can make groups of the join's rows itself (hg_aggregate_reduce.c).
  *
@@ -72,9 +74,9 @@ extern void hg_aggregate_explain(CustomScanState *node, List *ancestors, Explain
 static const HgBlockLabels hg_aggregate_block_labels = {"Resident Blocks", "Heap Blocks",
 														"Not Served"};
 
-/* Shows the group columns as core does. */
-static void
-hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
+/* Returns the names of the group columns. */
+static List *
+hg_explain_key_names(CustomScanState *node, List *ancestors, ExplainState *es)
 {
 	const CustomScan *cscan = (const CustomScan *) node->ss.ps.plan;
 	List *column_indexes = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
@@ -83,8 +85,6 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 	List *names = NIL;
 	ListCell *lc;
 
-	if (column_indexes == NIL)
-		return;
 	foreach (lc, column_indexes)
 	{
 		const TargetEntry *tle =
@@ -92,7 +92,45 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 
 		names = lappend(names, deparse_expression((Node *) tle->expr, context, use_prefix, true));
 	}
-	ExplainPropertyList("Group Key", names, es);
+	return names;
+}
+
+/* Shows the group columns, and those of each grouping set that is returned, as core does. */
+static void
+hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
+{
+	const CustomScan *cscan = (const CustomScan *) node->ss.ps.plan;
+	List *names = hg_explain_key_names(node, ancestors, es);
+	List *sets = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
+	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
+	ListCell *lc;
+	ListCell *column;
+
+	if (returned == NIL)
+	{
+		if (names != NIL)
+			ExplainPropertyList("Group Key", names, es);
+		return;
+	}
+	ExplainOpenGroup("Grouping Sets", "Grouping Sets", false, es);
+	ExplainOpenGroup("Grouping Set", NULL, true, es);
+	ExplainOpenGroup("Group Keys", "Group Keys", false, es);
+	foreach (lc, sets)
+	{
+		List *of_set = NIL;
+
+		if (list_nth_int(returned, foreach_current_index(lc)) == 0)
+			continue;
+		foreach (column, (List *) lfirst(lc))
+			of_set = lappend(of_set, list_nth(names, lfirst_int(column)));
+		if (of_set == NIL && es->format == EXPLAIN_FORMAT_TEXT)
+			ExplainPropertyText("Group Key", "()", es);
+		else
+			ExplainPropertyListNested("Group Key", of_set, es);
+	}
+	ExplainCloseGroup("Group Keys", "Group Keys", false, es);
+	ExplainCloseGroup("Grouping Set", NULL, true, es);
+	ExplainCloseGroup("Grouping Sets", "Grouping Sets", false, es);
 }
 
 void
@@ -277,7 +315,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
 	List *arguments = list_nth(cscan->custom_exprs, HG_AGGREGATE_ARGUMENTS);
 	List *filters = list_nth(cscan->custom_exprs, HG_AGGREGATE_FILTERS);
-	int nresults = list_length(cscan->custom_scan_tlist) - state->first_result;
+	int nresults = list_length(arguments);
 	List *known_arguments = NIL;
 	List *known_filters = NIL;
 	Size offset = 0;
@@ -424,8 +462,9 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_aggregate_begin_finding(state);
 	state->having = hg_aggregate_begin_having(state);
 	hg_aggregate_begin_scaled(state);
-	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns,
-							state->attnos);
+	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns, state->attnos,
+							hg_batch_create(state->ncolumns));
+	hg_aggregate_begin_sets(state);
 	state->takes_arrays = state->source->next_run != NULL && hg_aggregate_takes_arrays(state);
 	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));
 	hg_aggregate_begin_reduction(state);
@@ -442,29 +481,40 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
  * ---------------------------------------------------------------------
  */
 
-/* Ends reading the input or a partition: the groups in memory are complete. */
+/* Ends making groups of the current set: those in memory are complete. */
 static void
 hg_aggregate_end_reading(HgAggregateState *state)
 {
+	const HgGroupingSet *set = hg_aggregate_set(&state->sets);
+
 	state->next_group = 0;
+	state->sets.combined = set->has_sets ? 0 : state->groups->count;
 	if (state->having != NULL)
 		hg_aggregate_forget_having(state->having);
-	state->record.spilled_bytes += hg_aggregate_spill_finish(&state->spill);
+	state->record.spilled_bytes += hg_aggregate_spill_finish(set->spill);
+}
+
+/* Adds the group of no rows if there must be one. */
+static void
+hg_aggregate_fill_empty(HgAggregateState *state)
+{
+	if (hg_aggregate_set(&state->sets)->never_empty && state->groups->count == 0)
+		hg_groups_add(state->groups, NULL, 0, 0);
 }
 
 /* Aggregates all rows of the input. */
 static void
 hg_aggregate_read(HgAggregateState *state)
 {
-	HgGroups *groups = state->groups;
 	HgBatch *batch = state->batch;
 	uint64 rows;
 
-	state->rescannable = true;
+	/* groups are freed when other sets are combined from them */
+	state->rescannable = state->sets.count == 1;
 	state->record.processes = 1;
 	if (state->counts && hg_join_source_count(state->source, &rows))
 	{
-		HgGroup *group = hg_groups_add(groups, NULL, 0, 0);
+		HgGroup *group = hg_groups_add(state->groups, NULL, 0, 0);
 
 		for (int i = 0; i < state->nfunctions; i++)
 			hg_function_count(&state->functions[i], group, rows);
@@ -481,25 +531,39 @@ hg_aggregate_read(HgAggregateState *state)
 			else
 				break;
 		}
-	if (!state->grouped && groups->count == 0)
-		hg_groups_add(groups, NULL, 0, 0);
+	hg_aggregate_fill_empty(state);
 	hg_aggregate_end_reading(state);
 }
 
-/* Aggregates the rows of the next partition; returns false if there is none. */
+/* Aggregates the next partition of the current set; returns false if there is none. */
 static bool
 hg_aggregate_read_partition(HgAggregateState *state)
 {
+	HgAggregateSpill *spill = hg_aggregate_set(&state->sets)->spill;
 	const HgBatch *batch;
 
 	hg_groups_reset(state->groups);
-	if (!hg_aggregate_spill_next(&state->spill))
+	if (!hg_aggregate_spill_next(spill))
 		return false;
-	while ((batch = hg_aggregate_spill_read(&state->spill)) != NULL)
+	while ((batch = hg_aggregate_spill_read(spill)) != NULL)
 	{
 		CHECK_FOR_INTERRUPTS();
-		hg_aggregate_take(state, batch);
+		if (state->sets.current == 0)
+			hg_aggregate_take(state, batch);
+		else
+			hg_aggregate_take_packed(state);
 	}
+	hg_aggregate_end_reading(state);
+	return true;
+}
+
+/* Starts to return the next grouping set; returns false if there is none. */
+static bool
+hg_aggregate_start_set(HgAggregateState *state)
+{
+	if (!hg_aggregate_next_set(state))
+		return false;
+	hg_aggregate_fill_empty(state);
 	hg_aggregate_end_reading(state);
 	return true;
 }
@@ -535,6 +599,13 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 		slot->tts_values[column_index] = hg_function_finish(result->function, result->kind, group,
 															&slot->tts_isnull[column_index]);
 	}
+	for (int i = 0; i < state->sets.ngroupings; i++)
+	{
+		int column_index = state->first_result + state->nresults + i;
+
+		slot->tts_values[column_index] = hg_aggregate_set(&state->sets)->groupings[i];
+		slot->tts_isnull[column_index] = false;
+	}
 	MemoryContextSwitchTo(old);
 	return ExecStoreVirtualTuple(slot);
 }
@@ -550,6 +621,13 @@ hg_aggregate_next_group(HgAggregateState *state)
 		TupleTableSlot *slot;
 
 		CHECK_FOR_INTERRUPTS();
+		if (state->next_group == state->sets.combined)
+			hg_aggregate_combine(state);
+		if (!hg_aggregate_set(&state->sets)->returned)
+		{
+			state->next_group = state->sets.combined;
+			continue;
+		}
 		state->record.groups++;
 		if (state->having != NULL && hg_aggregate_is_ruled_out(state, state->next_group))
 		{
@@ -586,13 +664,19 @@ hg_aggregate_exec(CustomScanState *node)
 				slot = hg_aggregate_next_group(state);
 				if (slot != NULL)
 					return slot;
-				state->phase = hg_aggregate_is_spilled(&state->spill) ? HG_AGGREGATE_NEXT_PARTITION
-																	  : HG_AGGREGATE_DONE;
+				state->phase = hg_aggregate_is_spilled(hg_aggregate_set(&state->sets)->spill)
+								   ? HG_AGGREGATE_NEXT_PARTITION
+								   : HG_AGGREGATE_NEXT_SET;
 				break;
 
 			case HG_AGGREGATE_NEXT_PARTITION:
+				state->phase = hg_aggregate_read_partition(state) ? HG_AGGREGATE_RETURN
+																  : HG_AGGREGATE_NEXT_SET;
+				break;
+
+			case HG_AGGREGATE_NEXT_SET:
 				state->phase =
-					hg_aggregate_read_partition(state) ? HG_AGGREGATE_RETURN : HG_AGGREGATE_DONE;
+					hg_aggregate_start_set(state) ? HG_AGGREGATE_RETURN : HG_AGGREGATE_DONE;
 				break;
 
 			case HG_AGGREGATE_DONE:
@@ -628,8 +712,7 @@ hg_aggregate_rescan(CustomScanState *node)
 		state->phase = HG_AGGREGATE_RETURN;
 		return;
 	}
-	hg_aggregate_spill_reset(&state->spill);
-	hg_groups_reset(state->groups);
+	hg_aggregate_reset_sets(state);
 	state->source->restart(state->source);
 	/* a child with changed parameters rescans itself */
 	if (child->chgParam == NULL)
@@ -642,7 +725,7 @@ hg_aggregate_end(CustomScanState *node)
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
-	hg_aggregate_spill_reset(&state->spill);
+	hg_aggregate_reset_sets(state);
 	MemoryContextDelete(state->context);
 	ExecEndNode(linitial(node->custom_ps));
 }

@@ -15,7 +15,7 @@
 /*
  * A plan node is a CustomScan with scanrelid 0, one custom_plan (the input), and
  *
- *	custom_scan_tlist	the columns of the input, then the Aggrefs
+ *	custom_scan_tlist	the columns of the input, then the Aggrefs, then the GroupingFuncs
  *	custom_exprs		lists of expressions over the input's columns: see HgAggregateExprs
  *	custom_private		see HgAggregatePrivate
  *	scan.plan.qual		HAVING
@@ -35,6 +35,11 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_KEYS,			/* IntList: the group columns, as indexes in custom_scan_tlist */
 	HG_AGGREGATE_EQUALITIES,	/* OidList: equality operators of the group columns */
 	HG_AGGREGATE_COLLATIONS,	/* OidList: collations of the group columns */
+	/* grouping sets (hg_aggregate_sets.h): lists with a member for each; empty if there are none */
+	HG_AGGREGATE_SETS,			/* IntLists: a set's group columns, as indexes in KEYS */
+	HG_AGGREGATE_SET_PARENTS,	/* IntList: the set that its groups are combined from; -1: rows */
+	HG_AGGREGATE_SET_RETURNED,	/* IntList: 1 if its groups are returned, else 0 */
+	HG_AGGREGATE_SET_GROUPINGS, /* IntLists: values of the GroupingFuncs for its groups */
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 

@@ -545,18 +545,8 @@ hg_advance_numeric_extreme(const HgFunction *function, HgSelection selection, co
 	HG_EACH_ROW(row)
 	{
 		HgNumericExtremeState *state = HG_STATE(HgNumericExtremeState, row);
-		int64 value = values[row];
 
-		if (unlikely(state->any && state->scale != scale))
-		{
-			hg_transition_advance(function->transition, &state->rest, hg_numeric_make(value, scale),
-								  false);
-			continue;
-		}
-		if (!state->any || (greatest ? value > state->scaled : value < state->scaled))
-			state->scaled = value;
-		state->scale = scale;
-		state->any = true;
+		hg_numeric_extreme_take(function, state, values[row], scale, greatest);
 	}
 }
 

@@ -96,13 +96,21 @@ hg_groups_reset(HgGroups *groups)
 	groups->slots = NULL;
 	groups->mask = 0;
 	groups->chunks = NULL;
-	groups->nchunks = groups->max_chunks = 0;
+	groups->nchunks = groups->max_chunks = groups->nfreed = 0;
 	groups->piece_next = NULL;
 	groups->piece_left = 0;
 	groups->bytes = 0;
 	groups->count = 0;
 	memset(groups->near, 0, sizeof(groups->near));
 	hg_charge_set(&groups->charge, 0);
+}
+
+/* Charges the memory of groups and states to the budget, and growth bytes that may follow. */
+static void
+hg_groups_charge_growth(HgGroups *groups, uint64 growth)
+{
+	hg_charge_set(&groups->charge,
+				  groups->bytes + growth + MemoryContextMemAllocated(groups->values, true));
 }
 
 void
@@ -112,8 +120,7 @@ hg_groups_charge(HgGroups *groups)
 	uint64 slots = groups->slots != NULL ? groups->mask + 1 : HG_GROUPS_FIRST_SLOTS;
 	uint64 growth = groups->count + HG_BATCH_ROWS > slots / 2 ? slots * 2 * sizeof(HgGroupSlot) : 0;
 
-	hg_charge_set(&groups->charge,
-				  groups->bytes + growth + MemoryContextMemAllocated(groups->values, true));
+	hg_groups_charge_growth(groups, growth);
 }
 
 /* ---------------------------------------------------------------------
@@ -135,6 +142,15 @@ hg_groups_alloc(HgGroups *groups, Size bytes)
 	return block;
 }
 
+/* Returns the number of chunks in the piece that begins after a number of chunks. */
+static int
+hg_groups_piece_chunks(const HgGroups *groups, int nchunks)
+{
+	Size most = Max(1, HG_GROUPS_PIECE_BYTES / (groups->group_bytes << groups->chunk_log2));
+
+	return (int) Min(Max(nchunks / HG_GROUPS_PIECE_PART, 1), most);
+}
+
 static pg_noinline void
 hg_groups_add_chunk(HgGroups *groups)
 {
@@ -152,9 +168,7 @@ hg_groups_add_chunk(HgGroups *groups)
 	}
 	if (groups->piece_left == 0)
 	{
-		Size most = Max(1, HG_GROUPS_PIECE_BYTES / chunk_bytes);
-
-		groups->piece_left = (int) Min(Max(groups->nchunks / HG_GROUPS_PIECE_PART, 1), most);
+		groups->piece_left = hg_groups_piece_chunks(groups, groups->nchunks);
 		groups->piece_next = hg_groups_alloc(groups, groups->piece_left * chunk_bytes);
 	}
 	groups->chunks[groups->nchunks++] = groups->piece_next;
@@ -444,6 +458,28 @@ hg_groups_truncate(HgGroups *groups, uint32 count)
 		groups->count--;
 	}
 	hg_groups_charge(groups);
+}
+
+void
+hg_groups_release(HgGroups *groups, uint32 count)
+{
+	int piece = hg_groups_piece_chunks(groups, groups->nfreed);
+
+	if (groups->slots != NULL)
+	{
+		hg_block_free(groups->slots);
+		groups->bytes -= (groups->mask + 1) * sizeof(HgGroupSlot);
+		groups->slots = NULL;
+		groups->mask = 0;
+	}
+	for (; (int) (count >> groups->chunk_log2) >= groups->nfreed + piece;
+		 piece = hg_groups_piece_chunks(groups, groups->nfreed))
+	{
+		hg_block_free(groups->chunks[groups->nfreed]);
+		groups->bytes -= (groups->group_bytes << groups->chunk_log2) * piece;
+		groups->nfreed += piece;
+	}
+	hg_groups_charge_growth(groups, 0);
 }
 
 /* ---------------------------------------------------------------------

@@ -62,6 +62,7 @@ typedef struct HgGroups
 	int max_chunks;
 	char *piece_next; /* address of the next chunk */
 	int piece_left;	  /* number of chunks that still fit there */
+	int nfreed;		  /* number of chunks that are freed */
 	uint64 bytes;	  /* memory of slots and pieces */
 	uint32 count;
 
@@ -116,6 +117,12 @@ extern void hg_groups_charge(HgGroups *groups);
 
 /* Removes all but the first count groups.  The table has not grown since it had count groups. */
 extern void hg_groups_truncate(HgGroups *groups, uint32 count);
+
+/*
+ * Frees the hash table, and the memory of the first count groups where no later groups lie beside
+ * them.  These groups are not used any more, and none is looked up or added until a reset.
+ */
+extern void hg_groups_release(HgGroups *groups, uint32 count);
 
 /* Returns a group by its number, from 0. */
 static inline HgGroup *

@@ -35,14 +35,15 @@ hg_big_sum(const HgBigSumState *state)
 }
 
 static Datum
-hg_numeric_total(const HgNumericState *state)
+hg_numeric_total(const HgFunction *function, const HgNumericState *state)
 {
 	Datum sum = hg_numeric_make(hg_numeric_sum_of(state), state->scale);
 
 	if (!state->rest.started)
 		return sum;
-	return DirectFunctionCall2(numeric_add, sum,
-							   DirectFunctionCall1(numeric_sum, state->rest.value));
+	return DirectFunctionCall2(
+		numeric_add, sum,
+		DirectFunctionCall1(numeric_sum, hg_transition_value(function->transition, &state->rest)));
 }
 
 /* Returns sum / count as a numeric. */
@@ -160,10 +161,11 @@ hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *gr
 			return *isnull ? (Datum) 0 : hg_average(hg_big_sum(big), big->count);
 		case HG_AGGREGATE_SUM_NUMERIC:
 			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_numeric_total(numeric);
+			return *isnull ? (Datum) 0 : hg_numeric_total(function, numeric);
 		case HG_AGGREGATE_AVG_NUMERIC:
 			*isnull = numeric->count == 0;
-			return *isnull ? (Datum) 0 : hg_average(hg_numeric_total(numeric), numeric->count);
+			return *isnull ? (Datum) 0
+						   : hg_average(hg_numeric_total(function, numeric), numeric->count);
 		case HG_AGGREGATE_MIN:
 		case HG_AGGREGATE_MAX:
 			*isnull = !extreme->any;
@@ -234,6 +236,13 @@ hg_result_is_cheap(const HgResult *result)
 	}
 }
 
+/* Returns true if a column of the scan slot is the value of a GROUPING() call. */
+static inline bool
+hg_is_grouping(const HgAggregateState *state, int column_index)
+{
+	return column_index >= state->first_result + state->nresults;
+}
+
 HgAggregateHaving *
 hg_aggregate_begin_having(HgAggregateState *state)
 {
@@ -261,7 +270,7 @@ hg_aggregate_begin_having(HgAggregateState *state)
 	{
 		if (!used[column_index])
 			continue;
-		if (column_index >= state->first_result &&
+		if (column_index >= state->first_result && !hg_is_grouping(state, column_index) &&
 			!hg_result_is_cheap(&state->results[column_index - state->first_result]))
 			return NULL;
 		having->column_indexes[having->nindexes++] = column_index;
@@ -351,6 +360,17 @@ hg_having_add_result(HgAggregateState *state, int column_index, bool *unknown)
 	HgAggregateHaving *having = state->having;
 	HgBatch *batch = having->batch;
 
+	if (hg_is_grouping(state, column_index))
+	{
+		for (int i = 0; i < batch->nrows; i++)
+		{
+			batch->values[column_index][i] =
+				hg_aggregate_set(&state->sets)
+					->groupings[column_index - state->first_result - state->nresults];
+			batch->nulls[column_index][i] = false;
+		}
+		return;
+	}
 	if (hg_result_is_scaled(result))
 	{
 		hg_having_add_scaled(state, column_index, result->function, unknown);

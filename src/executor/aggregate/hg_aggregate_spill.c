@@ -20,11 +20,12 @@
 #define HG_AGGREGATE_FILES_PART 4
 
 void
-hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns, const int *attnos)
+hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns, const int *attnos,
+						HgBatch *batch)
 {
 	*spill = (HgAggregateSpill){.context = CurrentMemoryContext};
 	spill->layout = hg_column_store_create(CurrentMemoryContext, desc, ncolumns, attnos, NULL);
-	spill->batch = hg_batch_create(ncolumns);
+	spill->batch = batch;
 	spill->dense = palloc(Max(ncolumns, 1) * sizeof(int));
 	for (int c = 0; c < ncolumns; c++)
 		spill->dense[c] = c;
@@ -70,9 +71,9 @@ hg_aggregate_spill_bits(double expected, uint64 limit)
 }
 
 int
-hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget)
+hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit, HgBudget *budget)
 {
-	int bits = hg_aggregate_spill_bits(expected, budget->limit);
+	int bits = hg_aggregate_spill_bits(expected, limit);
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 	spill->writing = hg_spill_create(spill->layout, spill->level, bits, budget);

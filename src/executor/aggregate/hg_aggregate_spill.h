@@ -30,7 +30,7 @@ typedef struct HgAggregateSpill
 	MemoryContext context; /* owns all that follows */
 	HgColumnStore *layout; /* layout of the rows; it holds none */
 	int *dense;			   /* [columns of a batch] 0, 1, 2, ... */
-	HgBatch *batch;		   /* rows that were read from a file */
+	HgBatch *batch;		   /* rows that were read from a file; others may read into it too */
 	int level;			   /* level of the next set to be written: 0 while the input is read */
 	HgSpill *writing;	   /* the set that rows are written to, or NULL */
 	List *sets;			   /* stack of HgAggregatePartitions, innermost first */
@@ -38,10 +38,10 @@ typedef struct HgAggregateSpill
 
 /*
  * Initializes with nothing on disk; memory is allocated in CurrentMemoryContext.  Rows consist of
- * attributes attnos[ncolumns] of desc.
+ * attributes attnos[ncolumns] of desc.  They are read into batch, which has ncolumns.
  */
 extern void hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns,
-									const int *attnos);
+									const int *attnos, HgBatch *batch);
 
 /* Returns true if there are partitions on disk that have not been read. */
 static inline bool
@@ -67,10 +67,12 @@ extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 extern int hg_aggregate_spill_bits(double expected, uint64 limit);
 
 /*
- * Starts a spill set for rows whose groups are expected to take expected bytes in all.  File
- * buffers are charged to budget, which is that of the groups.  Returns the number of partitions.
+ * Starts a spill set for rows whose groups are expected to take expected bytes in all.  The groups
+ * of a partition and the file buffers may take limit bytes.  File buffers are charged to budget.
+ * Returns the number of partitions.
  */
-extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, HgBudget *budget);
+extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit,
+									HgBudget *budget);
 
 /* Writes the rows which[nrows] of a batch to the set that is being written. */
 extern void hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys *keys,

@@ -20,6 +20,7 @@
 #include "executor/aggregate/hg_aggregate_groups.h"
 #include "executor/aggregate/hg_aggregate_reduce.h"
 #include "executor/aggregate/hg_aggregate_result.h"
+#include "executor/aggregate/hg_aggregate_sets.h"
 #include "executor/aggregate/hg_aggregate_shared.h"
 #include "executor/aggregate/hg_aggregate_spill.h"
 #include "executor/aggregate/hg_aggregate_take.h"
@@ -30,6 +31,7 @@ typedef enum HgAggregatePhase
 	HG_AGGREGATE_READ,
 	HG_AGGREGATE_RETURN,
 	HG_AGGREGATE_NEXT_PARTITION,
+	HG_AGGREGATE_NEXT_SET,
 	HG_AGGREGATE_DONE
 } HgAggregatePhase;
 
@@ -50,7 +52,7 @@ struct HgAggregateState
 	int nfunctions;
 	HgFunction *functions; /* [nfunctions] that have states */
 	int nresults;
-	HgResult *results;		   /* [nresults] one for each Aggref */
+	HgResult *results;		   /* [nresults] one for each Aggref, of the current set */
 	Bitmapset *params;		   /* PARAM_EXEC numbers in filters and arguments */
 	int first_result;		   /* index of the first aggregate in the scan slot */
 	HgAggregateHaving *having; /* evaluates HAVING for many groups at once; NULL: one by one */
@@ -68,7 +70,8 @@ struct HgAggregateState
 	MemoryContext context;	   /* owns all that follows */
 	MemoryContext row_context; /* functions of the types and aggregates run in it */
 	MemoryContext states;	   /* by-reference values of groups and states */
-	HgGroups *groups;
+	HgGroups *groups;		   /* of the current set */
+	HgAggregateSets sets;
 	HgAggregateTaking taking;
 	HgAggregateReduction reduction;
 	HgAggregateSpill spill;
@@ -81,5 +84,12 @@ struct HgAggregateState
 	HgAggregateRecord record; /* what this process did; each file adds to it */
 	HgAggregateParticipants participants;
 };
+
+/* Returns true if memory is full for the groups of the current set. */
+static inline bool
+hg_aggregate_is_full(const HgAggregateState *state)
+{
+	return hg_budget_is_full(&state->budget) && state->groups->charge.bytes > state->sets.share;
+}
 
 #endif /* HG_AGGREGATE_STATE_H */

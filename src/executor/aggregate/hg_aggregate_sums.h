@@ -3,7 +3,7 @@
  * hg_aggregate_sums.h
  *	  The states of the aggregates that are computed inline.
  *
- * Only hg_aggregate_advance.c and hg_aggregate_result.c use them.
+ * Only hg_aggregate_advance.c, hg_aggregate_combine.c and hg_aggregate_result.c use them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,7 +12,8 @@
 #ifndef HG_AGGREGATE_SUMS_H
 #define HG_AGGREGATE_SUMS_H
 
-#include "executor/aggregate/hg_aggregate_transition.h"
+#include "batch/hg_numeric.h"
+#include "executor/aggregate/hg_aggregate_function.h"
 
 typedef struct HgSumState
 {
@@ -51,6 +52,23 @@ typedef struct HgNumericExtremeState
 	bool any;				/* scaled has a value */
 	HgTransitionState rest; /* values with other scales, and those that came as numerics */
 } HgNumericExtremeState;
+
+/* Lets the minimum or, if greatest is set, the maximum of numerics take a scaled integer. */
+static inline void
+hg_numeric_extreme_take(const HgFunction *function, HgNumericExtremeState *state, int64 value,
+						int scale, bool greatest)
+{
+	if (unlikely(state->any && state->scale != scale))
+	{
+		hg_transition_advance(function->transition, &state->rest, hg_numeric_make(value, scale),
+							  false);
+		return;
+	}
+	if (!state->any || (greatest ? value > state->scaled : value < state->scaled))
+		state->scaled = value;
+	state->scale = scale;
+	state->any = true;
+}
 
 /* Returns the sum of a state. */
 static inline int128

@@ -199,20 +199,20 @@ hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillK
 static inline bool
 hg_aggregate_must_spill(const HgAggregateState *state)
 {
-	return hg_aggregate_spill_can_start(&state->spill) && hg_budget_is_full(&state->budget) &&
+	return hg_aggregate_spill_can_start(&state->spill) && hg_aggregate_is_full(state) &&
 		   state->groups->count > 0;
 }
 
-/* Lets rows of groups that do not fit go to files. */
-static void
-hg_aggregate_start_spill(HgAggregateState *state)
+void
+hg_aggregate_start_spill(HgAggregateState *state, const HgGroups *groups, HgAggregateSpill *spill)
 {
-	const HgGroups *groups = state->groups;
 	double group_bytes =
 		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
 
+	/* a partition is read while other sets have their shares */
 	state->record.partitions += hg_aggregate_spill_start(
-		&state->spill, state->css.ss.ps.plan->plan_rows * group_bytes, &state->budget);
+		spill, state->css.ss.ps.plan->plan_rows * group_bytes,
+		state->sets.share > 0 ? state->sets.share : state->budget.limit, &state->budget);
 	state->rescannable = false;
 }
 
@@ -276,7 +276,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 						 HgGroup **found, uint16 *rows)
 {
 	if (hg_aggregate_must_spill(state))
-		hg_aggregate_start_spill(state);
+		hg_aggregate_start_spill(state, state->groups, &state->spill);
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	state->taking.few =
 		state->spill.writing == NULL &&
@@ -314,7 +314,7 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 			known++;
 	hg_groups_truncate(groups, known);
 	taking->few = false;
-	hg_aggregate_start_spill(state);
+	hg_aggregate_start_spill(state, groups, &state->spill);
 	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
 	for (int f = 0; f < taking->nfilters; f++)
 	{

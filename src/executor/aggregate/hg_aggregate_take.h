@@ -13,6 +13,7 @@
 #include "batch/hg_batch.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
 #include "executor/aggregate/hg_aggregate_advance.h"
+#include "executor/aggregate/hg_aggregate_spill.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
@@ -60,6 +61,10 @@ extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
 
 /* Aggregates rows from arrays. */
 extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
+
+/* Lets rows of groups that do not fit into memory go to files. */
+extern void hg_aggregate_start_spill(HgAggregateState *state, const HgGroups *groups,
+									 HgAggregateSpill *spill);
 
 /* Aggregates the rows of a batch; rows whose groups do not fit into memory go to files. */
 extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);

@@ -91,6 +91,7 @@ hg_transition_create(const Aggref *aggref, MemoryContext states, MemoryContext t
 	transition->states = states;
 	transition->temporary = temporary;
 	get_typlenbyval(aggref->aggtranstype, &transition->value_len, &transition->value_byval);
+	transition->internal = aggref->aggtranstype == INTERNALOID;
 	return transition;
 }
 
@@ -98,104 +99,40 @@ void
 hg_transition_find_combine(HgTransition *transition, const Aggref *aggref)
 {
 	HeapTuple tuple = SearchSysCache1(AGGFNOID, ObjectIdGetDatum(aggref->aggfnoid));
+	Form_pg_aggregate aggregate;
 
 	if (!HeapTupleIsValid(tuple))
 		elog(ERROR, "cache lookup failed for aggregate %u", aggref->aggfnoid);
-	fmgr_info(((Form_pg_aggregate) GETSTRUCT(tuple))->aggcombinefn, &transition->combine);
+	aggregate = (Form_pg_aggregate) GETSTRUCT(tuple);
+	fmgr_info(aggregate->aggcombinefn, &transition->combine);
+	if (transition->internal)
+	{
+		fmgr_info(aggregate->aggserialfn, &transition->serialize);
+		fmgr_info(aggregate->aggdeserialfn, &transition->deserialize);
+	}
 	ReleaseSysCache(tuple);
 	transition->temp_context = hg_transition_context(transition->temporary);
 }
 
-/* ---------------------------------------------------------------------
- * Taking values
- * ---------------------------------------------------------------------
- */
-
-/* Copies a value of the transition type to the memory of states. */
-static Datum
-hg_transition_copy(const HgTransition *transition, Datum value)
+HgTransition *
+hg_transition_for_combined(const HgTransition *transition, MemoryContext states)
 {
-	MemoryContext old = MemoryContextSwitchTo(transition->states);
+	HgTransition *copy = palloc(sizeof(HgTransition));
 
-	value = datumCopy(value, transition->value_byval, transition->value_len);
-	MemoryContextSwitchTo(old);
-	return value;
-}
-
-void
-hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
-{
-	LOCAL_FCINFO(fcinfo, 2);
-	MemoryContext old;
-	Datum result;
-
-	if (!state->started)
+	*copy = *transition;
+	copy->states = states;
+	copy->agg_context = hg_transition_context(states);
+	if (copy->internal)
 	{
-		state->null = transition->initial_null;
-		state->value =
-			state->null ? (Datum) 0 : hg_transition_copy(transition, transition->initial);
-		/* a strict function without an initial value starts with the first value */
-		if (state->null && transition->advance.fn_strict)
-		{
-			if (null)
-				return;
-			state->value = hg_transition_copy(transition, value);
-			state->null = false;
-			state->started = true;
-			return;
-		}
-		state->started = true;
+		copy->serialized = true;
+		copy->value_byval = false;
+		copy->value_len = -1;
 	}
-	if (transition->advance.fn_strict && (null || state->null))
-		return;
-
-	InitFunctionCallInfoData(*fcinfo, &transition->advance, 2, transition->collation,
-							 transition->agg_context, NULL);
-	fcinfo->args[0].value = state->value;
-	fcinfo->args[0].isnull = state->null;
-	fcinfo->args[1].value = value;
-	fcinfo->args[1].isnull = null;
-	old = MemoryContextSwitchTo(transition->temporary);
-	result = FunctionCallInvoke(fcinfo);
-	MemoryContextSwitchTo(old);
-
-	if (!transition->value_byval && (fcinfo->isnull || result != state->value || state->null))
-	{
-		if (!fcinfo->isnull)
-			result = hg_transition_copy(transition, result);
-		if (!state->null)
-			pfree(DatumGetPointer(state->value));
-	}
-	state->value = fcinfo->isnull ? (Datum) 0 : result;
-	state->null = fcinfo->isnull;
-	MemoryContextReset(transition->temporary);
+	return copy;
 }
 
 /* ---------------------------------------------------------------------
- * Results
- * ---------------------------------------------------------------------
- */
-
-Datum
-hg_transition_finish(HgTransition *transition, const HgTransitionState *state, bool *isnull)
-{
-	LOCAL_FCINFO(fcinfo, 1);
-	Datum result;
-
-	fcinfo->args[0].value = state->started ? state->value : transition->initial;
-	fcinfo->args[0].isnull = state->started ? state->null : transition->initial_null;
-	*isnull = fcinfo->args[0].isnull;
-	if (!OidIsValid(transition->finish.fn_oid) || (*isnull && transition->finish.fn_strict))
-		return fcinfo->args[0].value;
-	InitFunctionCallInfoData(*fcinfo, &transition->finish, 1, transition->collation,
-							 transition->agg_context, NULL);
-	result = FunctionCallInvoke(fcinfo);
-	*isnull = fcinfo->isnull;
-	return result;
-}
-
-/* ---------------------------------------------------------------------
- * Results of sums
+ * States in temporary memory
  * ---------------------------------------------------------------------
  */
 
@@ -242,6 +179,197 @@ hg_transition_repeat(HgTransition *transition, Datum value, uint64 times)
 	}
 	return state;
 }
+
+/* ---------------------------------------------------------------------
+ * Taking values and states
+ * ---------------------------------------------------------------------
+ */
+
+/* Copies a value of the transition type to the memory of states. */
+static Datum
+hg_transition_copy(const HgTransition *transition, Datum value)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->states);
+
+	value = datumCopy(value, transition->value_byval, transition->value_len);
+	MemoryContextSwitchTo(old);
+	return value;
+}
+
+/*
+ * Calls a transition or combine function for a state and a value, and makes the result the state.
+ */
+static void
+hg_transition_call(HgTransition *transition, FmgrInfo *function, HgTransitionState *state,
+				   Datum value, bool null)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+	MemoryContext old;
+	Datum result;
+
+	InitFunctionCallInfoData(*fcinfo, function, 2, transition->collation, transition->agg_context,
+							 NULL);
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = state->null;
+	fcinfo->args[1].value = value;
+	fcinfo->args[1].isnull = null;
+	old = MemoryContextSwitchTo(transition->temporary);
+	result = FunctionCallInvoke(fcinfo);
+	MemoryContextSwitchTo(old);
+
+	if (!transition->value_byval && (fcinfo->isnull || result != state->value || state->null))
+	{
+		if (!fcinfo->isnull)
+			result = hg_transition_copy(transition, result);
+		if (!state->null)
+			pfree(DatumGetPointer(state->value));
+	}
+	state->value = fcinfo->isnull ? (Datum) 0 : result;
+	state->null = fcinfo->isnull;
+	MemoryContextReset(transition->temporary);
+}
+
+Datum
+hg_transition_serialize(HgTransition *transition, Datum state)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+
+	InitFunctionCallInfoData(*fcinfo, &transition->serialize, 1, InvalidOid,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = state;
+	fcinfo->args[0].isnull = false;
+	return FunctionCallInvoke(fcinfo);
+}
+
+Datum
+hg_transition_value(HgTransition *transition, const HgTransitionState *state)
+{
+	LOCAL_FCINFO(fcinfo, 2);
+
+	if (!transition->serialized)
+		return state->value;
+	InitFunctionCallInfoData(*fcinfo, &transition->deserialize, 2, InvalidOid,
+							 transition->agg_context, NULL);
+	fcinfo->args[0].value = state->value;
+	fcinfo->args[0].isnull = false;
+	/* an argument that only says that the function returns a state */
+	fcinfo->args[1].value = (Datum) 0;
+	fcinfo->args[1].isnull = false;
+	return FunctionCallInvoke(fcinfo);
+}
+
+/* Lets a serialized state take all values of a state of type internal.  Resets temporary. */
+static void
+hg_transition_take_internal(HgTransition *transition, HgTransitionState *state, Datum other)
+{
+	MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+	Datum value = other;
+
+	if (state->started && !state->null)
+	{
+		value = hg_transition_combine(transition, hg_transition_value(transition, state), other);
+		pfree(DatumGetPointer(state->value));
+	}
+	state->value = hg_transition_copy(transition, hg_transition_serialize(transition, value));
+	state->null = false;
+	state->started = true;
+	MemoryContextSwitchTo(old);
+	MemoryContextReset(transition->temporary);
+}
+
+void
+hg_transition_merge(HgTransition *transition, HgTransitionState *state, HgTransition *source,
+					const HgTransitionState *other)
+{
+	if (!other->started)
+		return;
+	if (transition->serialized)
+	{
+		MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+
+		/* combine functions take a NULL of type internal as no state */
+		if (other->null)
+			state->null = state->null || !state->started;
+		else
+			hg_transition_take_internal(transition, state, hg_transition_value(source, other));
+		state->started = true;
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	if (!state->started || (transition->combine.fn_strict && state->null && !other->null))
+	{
+		*state = *other;
+		if (!state->null)
+			state->value = hg_transition_copy(transition, other->value);
+		return;
+	}
+	if (transition->combine.fn_strict && other->null)
+		return;
+	hg_transition_call(transition, &transition->combine, state, other->value, other->null);
+}
+
+void
+hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value, bool null)
+{
+	if (unlikely(transition->serialized))
+	{
+		MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+
+		hg_transition_take_internal(transition, state, hg_transition_repeat(transition, value, 1));
+		MemoryContextSwitchTo(old);
+		return;
+	}
+	if (!state->started)
+	{
+		state->null = transition->initial_null;
+		state->value =
+			state->null ? (Datum) 0 : hg_transition_copy(transition, transition->initial);
+		/* a strict function without an initial value starts with the first value */
+		if (state->null && transition->advance.fn_strict)
+		{
+			if (null)
+				return;
+			state->value = hg_transition_copy(transition, value);
+			state->null = false;
+			state->started = true;
+			return;
+		}
+		state->started = true;
+	}
+	if (transition->advance.fn_strict && (null || state->null))
+		return;
+	hg_transition_call(transition, &transition->advance, state, value, null);
+}
+
+/* ---------------------------------------------------------------------
+ * Results
+ * ---------------------------------------------------------------------
+ */
+
+Datum
+hg_transition_finish(HgTransition *transition, const HgTransitionState *state, bool *isnull)
+{
+	LOCAL_FCINFO(fcinfo, 1);
+	Datum result;
+
+	fcinfo->args[0].value = state->started ? state->value : transition->initial;
+	fcinfo->args[0].isnull = state->started ? state->null : transition->initial_null;
+	*isnull = fcinfo->args[0].isnull;
+	if (transition->serialized && !*isnull)
+		fcinfo->args[0].value = hg_transition_value(transition, state);
+	if (!OidIsValid(transition->finish.fn_oid) || (*isnull && transition->finish.fn_strict))
+		return fcinfo->args[0].value;
+	InitFunctionCallInfoData(*fcinfo, &transition->finish, 1, transition->collation,
+							 transition->agg_context, NULL);
+	result = FunctionCallInvoke(fcinfo);
+	*isnull = fcinfo->isnull;
+	return result;
+}
+
+/* ---------------------------------------------------------------------
+ * Results of sums
+ * ---------------------------------------------------------------------
+ */
 
 /* Returns the Datum of a value that is summed, from its scaled integer. */
 static Datum

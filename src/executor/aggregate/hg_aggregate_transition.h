@@ -17,8 +17,10 @@
 typedef struct HgTransition
 {
 	FmgrInfo advance;
-	FmgrInfo finish;  /* final or serialize function; invalid fn_oid: the value is the result */
-	FmgrInfo combine; /* combine function of partial sums; else fn_oid is invalid */
+	FmgrInfo finish;	  /* final or serialize function; invalid fn_oid: the value is the result */
+	FmgrInfo combine;	  /* after hg_transition_find_combine(); otherwise fn_oid is invalid */
+	FmgrInfo serialize;	  /* the same, if internal */
+	FmgrInfo deserialize; /* the same, if internal */
 	Oid collation;
 	Node *agg_context;	/* fcinfo context of functions whose states live in states */
 	Node *temp_context; /* fcinfo context of functions whose states live in temporary */
@@ -26,6 +28,8 @@ typedef struct HgTransition
 	MemoryContext temporary;
 	int16 value_len; /* typlen of the transition type */
 	bool value_byval;
+	bool internal;	 /* the transition type is internal */
+	bool serialized; /* it is, and values of states are byteas of the serialize function */
 	Datum initial;
 	bool initial_null;
 } HgTransition;
@@ -45,12 +49,40 @@ typedef struct HgTransitionState
 extern HgTransition *hg_transition_create(const Aggref *aggref, MemoryContext states,
 										  MemoryContext temporary);
 
-/* Looks up the combine function as well, which hg_transition_finish_sum() needs. */
+/*
+ * Looks up the functions to combine and to serialize states as well, which some functions below
+ * need.
+ */
 extern void hg_transition_find_combine(HgTransition *transition, const Aggref *aggref);
+
+/*
+ * Returns a copy in CurrentMemoryContext, for combined states whose by-reference values live in
+ * states.  States of type internal are serialized ones, because combine functions of core's do not
+ * free all that they allocate beside a state.
+ */
+extern HgTransition *hg_transition_for_combined(const HgTransition *transition,
+												MemoryContext states);
 
 /* Calls the transition function for one value. */
 extern void hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value,
 								  bool null);
+
+/*
+ * Calls the combine function: state, of a transition for combined states, takes all values of
+ * other, which is a state of source and does not change.  If state has no value yet, it becomes a
+ * copy of other.
+ */
+extern void hg_transition_merge(HgTransition *transition, HgTransitionState *state,
+								HgTransition *source, const HgTransitionState *other);
+
+/* Returns a state of type internal as a bytea, in CurrentMemoryContext. */
+extern Datum hg_transition_serialize(HgTransition *transition, Datum state);
+
+/*
+ * Returns the value of a state, which is not NULL, as the aggregate's functions take it.  That of a
+ * serialized state is in CurrentMemoryContext.
+ */
+extern Datum hg_transition_value(HgTransition *transition, const HgTransitionState *state);
 
 /*
  * Returns the result of the final function for a state, or of the serialize function if partial.

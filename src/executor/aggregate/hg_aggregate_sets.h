@@ -1,0 +1,83 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_sets.h
+ *	  Grouping sets: groups of some columns, combined from groups of more columns.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_AGGREGATE_SETS_H
+#define HG_AGGREGATE_SETS_H
+
+#include "batch/hg_batch.h"
+#include "executor/aggregate/hg_aggregate_groups.h"
+#include "executor/aggregate/hg_aggregate_spill.h"
+
+typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
+typedef struct HgFunction HgFunction;
+typedef struct HgResult HgResult;
+
+/* A grouping set and its groups, which have the columns of all sets; NULL if the set lacks them. */
+typedef struct HgGroupingSet
+{
+	int parent;		  /* number of the set that its groups are combined from; -1: rows */
+	bool returned;	  /* its groups are returned; otherwise other sets are combined from them */
+	bool has_sets;	  /* other sets are combined from its groups */
+	bool never_empty; /* it has one group even of no rows */
+	int nlacking;	  /* number of group columns that it lacks; they follow its keys in groups */
+	Datum *groupings; /* [ngroupings] values of the GROUPING() calls for its groups */
+
+	HgGroups *groups;
+	HgAggregateSpill *spill;
+	HgFunction *functions; /* [functions of the node] whose states are in these groups */
+	HgResult *results;	   /* [results of the node] */
+} HgGroupingSet;
+
+/* The grouping sets of a node.  A GROUP BY without sets is one set, and so is no GROUP BY. */
+typedef struct HgAggregateSets
+{
+	int count;
+	HgGroupingSet *sets; /* [count] a set follows its parent; the first one is made of rows */
+	int current;		 /* number of the set whose groups are made or returned */
+	uint32 combined;	 /* number of its groups from which other sets need nothing more */
+	int ngroupings;		 /* number of GROUPING() calls */
+	uint64 share;	/* part of the budget in bytes for the groups of one set; 0: there is one set */
+	HgBatch *rows;	/* groups as rows: the columns of the input, then packed states */
+	bool **nulls;	/* [columns of rows] its flags for columns that a set has */
+	bool *all_null; /* [HG_BATCH_ROWS] its flags for columns that a set lacks */
+	MemoryContext packed; /* what is needed for one batch: packed states, temporary values */
+} HgAggregateSets;
+
+/*
+ * Creates the sets of the node's plan, in CurrentMemoryContext.  The first one has the state's
+ * groups, functions, results and spill, which are set up.
+ */
+extern void hg_aggregate_begin_sets(HgAggregateState *state);
+
+/* Returns the current set. */
+static inline HgGroupingSet *
+hg_aggregate_set(const HgAggregateSets *sets)
+{
+	return &sets->sets[sets->current];
+}
+
+/* Makes the first set current, and removes what was made of the other ones. */
+extern void hg_aggregate_reset_sets(HgAggregateState *state);
+
+/*
+ * Makes the next set current, whose groups in memory are complete, and removes those of the last
+ * one.  Returns false if there is no further set.
+ */
+extern bool hg_aggregate_next_set(HgAggregateState *state);
+
+/*
+ * Combines some groups of the current set, from number sets.combined on, to those of the sets below
+ * it, and advances sets.combined past them.  May free the groups before them.
+ */
+extern void hg_aggregate_combine(HgAggregateState *state);
+
+/* Combines groups of the current set, not the first one, with a batch that was read from a file. */
+extern void hg_aggregate_take_packed(HgAggregateState *state);
+
+#endif /* HG_AGGREGATE_SETS_H */

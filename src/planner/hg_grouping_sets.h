@@ -1,0 +1,38 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_grouping_sets.h
+ *	  The grouping sets of a query as a tree: which groups are combined from which.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_GROUPING_SETS_H
+#define HG_GROUPING_SETS_H
+
+#include "nodes/pathnodes.h"
+
+/* Largest number of grouping sets of an aggregate node. */
+#define HG_MOST_SETS 64
+
+/* A set of group columns. */
+typedef struct HgPlannedSet
+{
+	Bitmapset *columns; /* indexes of the set's columns in the query's GROUP BY */
+	int parent;			/* index of the set whose groups are combined; -1: groups are of rows */
+	bool returned;		/* the query has this set; otherwise only other sets need its groups */
+	double groups;		/* estimated number */
+} HgPlannedSet;
+
+/*
+ * Returns the HgPlannedSets of a query with grouping sets.  The first one has all columns, and its
+ * groups are made of the input's rows.  Every other set follows its parent, which has all of its
+ * columns, and all sets below a set follow it directly.  rows is the number of the input's rows.
+ * The query has at most HG_MOST_SETS sets.
+ */
+extern List *hg_grouping_sets_plan(PlannerInfo *root, double rows);
+
+/* Returns true if a column of GROUP BY, given by its index, is in each of the query's sets. */
+extern bool hg_grouping_sets_all_have(const List *sets, int column);
+
+#endif /* HG_GROUPING_SETS_H */
