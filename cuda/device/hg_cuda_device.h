@@ -168,7 +168,7 @@ void hg_cuda_device_measure_now(HgCudaDevice *device);
  */
 void hg_cuda_device_trim_pool(HgCudaDevice *device, uint64_t bytes);
 
-/* hg_cuda_device.cu: access of one device to another one's memory */
+/* hg_cuda_peers.cu: access of one device to another one's memory */
 
 /*
  * Lets the device number `other` read and write the memory of this device. *reached is false if it

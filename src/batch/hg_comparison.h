@@ -63,7 +63,7 @@ extern HgPredicate *hg_comparison_predicate(const HgComparison *comparison, int 
 extern HgPredicate *hg_comparison_predicate_column(Node *column, Node *other, Oid opno,
 												   bool negated);
 
-/* hg_comparison.c: text conditions: collations that compare texts as bytes, and LIKE */
+/* Text conditions: collations that compare texts as bytes, and LIKE. */
 
 /*
  * Returns true if texts are known to be equal (or, if equality is false, to be ordered) as their

@@ -21,7 +21,7 @@
 #include "resident/hg_resident_array.h"
 #include "resident/hg_resident_key.h"
 
-/* hg_resident_columns.c: values of a segment's column as Datums */
+/* Values of a segment's column as Datums. */
 
 /*
  * Returns the bytes that HG_BATCH_ROWS values of a column may need beside its arrays, in any
@@ -53,7 +53,7 @@ extern void hg_resident_values_codes(const HgSegmentArray *array, uint32 first, 
 extern Size hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array,
 									 uint32 first, uint32 n);
 
-/* hg_resident_columns.c: fills columns of batches from the arrays of cached columns */
+/* Fills columns of batches from the arrays of cached columns. */
 
 /* The columns of a batch, and the arrays that fill them. */
 typedef struct HgResidentColumns HgResidentColumns;

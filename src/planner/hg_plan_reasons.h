@@ -17,7 +17,7 @@
 
 #include "backend/hg_last_plan.h"
 
-/* hg_plan_reasons.c: why a join of core's is not one of ours */
+/* Why a join of core's is not one of ours. */
 
 /*
  * Returns the first reason, in the order of hg_join_path.c, why a chosen join of core's is not one
@@ -34,7 +34,7 @@ extern void hg_plan_cached_fill(HgLastPlan *plan, const PlannedStmt *statement,
 /* Installs an ExecutorStart_hook, which reports executed plans from the plan cache. */
 extern void hg_plan_cached_init(void);
 
-/* hg_plan_reasons.c: why joins and aggregations of a plan are not done by our nodes */
+/* Why joins and aggregations of a plan are not done by our nodes. */
 
 /*
  * Registers the option of EXPLAIN, if PostgreSQL lets extensions add options. planned: this

@@ -89,7 +89,7 @@ extern uint64 hg_sql_memory_limit(void);
  */
 extern void hg_sql_memory_check(const HgBudget *budget);
 
-/* hg_sql_relation.c: reads and matches two key columns, for hashgraph_probe_stats() */
+/* Reads and matches two key columns, for hashgraph_probe_stats(). */
 
 /* A join of two key columns; left is the engine's outer side. */
 typedef struct HgSqlMatch

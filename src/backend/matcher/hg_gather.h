@@ -77,7 +77,7 @@ extern size_t hg_column_set_bytes(const HgColumnSet *set);
 extern double hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows,
 								 uint64 inner_rows);
 
-/* hg_gather.c: values of columns that come with the matches of a job */
+/* Values of columns that come with the matches of a job. */
 
 /* Values of a side's columns, in the order of the matches. */
 typedef struct HgMatchValues

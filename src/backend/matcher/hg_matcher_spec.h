@@ -29,10 +29,7 @@
 #include "engine/hg_table_measure.h"
 #include "engine/wire/hg_wire_client.h"
 
-/*
- * hg_matcher_spec.c: implements the engine's participants of a shared job with a barrier and a
- * DSA area
- */
+/* Implements the engine's participants of a shared job with a barrier and a DSA area. */
 
 typedef struct HgDeviceParticipantsShared HgDeviceParticipantsShared; /* hg_device_participants.h */
 
@@ -82,7 +79,7 @@ extern void hg_participants_init(HgPgParticipants *participants, const HgPartici
 /* Frees the shared memory of a job that all participants have closed; resets its state. */
 extern void hg_participants_reset(HgParticipantsState *state, dsa_area *area);
 
-/* hg_matcher_spec.c: what to match, how, and at which estimated cost: the input of a matcher */
+/* What to match, how, and at which estimated cost: the input of a matcher. */
 
 /* Returns the side that is not this one. */
 static inline HgSide
