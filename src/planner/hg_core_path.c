@@ -299,7 +299,7 @@ hg_core_paths_restore(PlannerInfo *root, RelOptInfo *joinrel)
 {
 	uint64 run = hg_planner_run_find(root, joinrel);
 
-	if (run == 0 || !hg_query_has_lookups(root))
+	if (run == 0 || !hg_query_tables(root, run)->has_lookups)
 		return;
 	hg_cheapest_restore(joinrel, run, false);
 	hg_cheapest_restore(joinrel, run, true);

@@ -124,11 +124,32 @@ extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
 extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price,
 						   double lookups);
 
+/* What is known of a query's relations once they have their paths. */
+typedef struct HgQueryTables
+{
+	const PlannerInfo *root;
+	uint64 run;
+	double pages;	  /* of its tables: each is counted once, however often it is named */
+	bool has_lookups; /* rows of one of its relations can be looked up in an index */
+} HgQueryTables;
+
+/* The query that was asked about last. */
+extern HgQueryTables hg_last_query_tables;
+
+/* Looks at all relations of a query, for hg_query_tables(). */
+extern void hg_query_tables_fill(const PlannerInfo *root, uint64 run);
+
 /*
- * Returns true if rows of one of a query's relations can be looked up in an index.  Its relations
- * have their paths.
+ * Returns what is known of a query's relations, in a run of the planner (hg_planner_run.h); the
+ * next call may overwrite it.  It is asked for each pair of relations, and filled once for a query.
  */
-extern bool hg_query_has_lookups(const PlannerInfo *root);
+static inline const HgQueryTables *
+hg_query_tables(const PlannerInfo *root, uint64 run)
+{
+	if (run == 0 || hg_last_query_tables.root != root || hg_last_query_tables.run != run)
+		hg_query_tables_fill(root, run);
+	return &hg_last_query_tables;
+}
 
 /* Returns the least that a lookup in an index takes, in the units of core's scans. */
 extern Cost hg_lookup_least_cost(void);

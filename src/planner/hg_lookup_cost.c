@@ -130,48 +130,37 @@ hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 	return in_order;
 }
 
-/* What is known of a query's relations once they have their paths. */
-typedef struct HgQueryTables
-{
-	const PlannerInfo *root;
-	uint64 run;
-	double pages;	  /* of its tables: each is counted once, however often it is named */
-	bool has_lookups; /* rows of one of its relations can be looked up in an index */
-} HgQueryTables;
+HgQueryTables hg_last_query_tables;
 
-/* Returns a query's entry, which the next call may overwrite; filled once for a query. */
-static const HgQueryTables *
-hg_query_tables(const PlannerInfo *root)
+void
+hg_query_tables_fill(const PlannerInfo *root, uint64 run)
 {
-	static HgQueryTables known;
 	const bool few = root->simple_rel_array_size <= HG_FEW_TABLES;
-	uint64 run = hg_planner_run_find(root, root);
+	HgQueryTables filled = {root, run, .pages = few ? 0 : root->total_table_pages};
 	List *tables = NIL;
 
-	if (run != 0 && known.root == root && known.run == run)
-		return &known;
-	known = (HgQueryTables){root, run, .pages = few ? 0 : root->total_table_pages};
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		const RelOptInfo *rel = root->simple_rel_array[i];
 
 		if (rel == NULL)
 			continue;
-		known.has_lookups |= list_length(rel->cheapest_parameterized_paths) > 1;
+		filled.has_lookups |= list_length(rel->cheapest_parameterized_paths) > 1;
 		if (!few || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
 			list_member_oid(tables, root->simple_rte_array[i]->relid))
 			continue;
 		tables = lappend_oid(tables, root->simple_rte_array[i]->relid);
-		known.pages += rel->pages;
+		filled.pages += rel->pages;
 	}
 	list_free(tables);
-	return &known;
+	hg_last_query_tables = filled;
 }
 
-bool
-hg_query_has_lookups(const PlannerInfo *root)
+/* Returns the pages of a query's tables. */
+static double
+hg_query_pages(const PlannerInfo *root)
 {
-	return hg_query_tables(root)->has_lookups;
+	return hg_query_tables(root, hg_planner_run_find(root, root))->pages;
 }
 
 /*
@@ -191,8 +180,7 @@ hg_lookup_finds_near(PlannerInfo *root, const Path *outer, const Path *path)
 	bool near = false;
 
 	/* most queries name each table once */
-	if (clause == NULL || clause->indexcol != 0 ||
-		root->total_table_pages == hg_query_tables(root)->pages)
+	if (clause == NULL || clause->indexcol != 0 || root->total_table_pages == hg_query_pages(root))
 		return false;
 	first = hg_scanned_first(outer);
 	if (first == 0 || planner_rt_fetch(first, root)->relid !=
@@ -271,7 +259,7 @@ hg_lookup_is_buffered(const PlannerInfo *root, const Path *inner)
 
 	if (IsA(inner, IndexPath))
 		most -= ((const IndexPath *) inner)->indexinfo->pages;
-	return root->total_table_pages <= most || hg_query_tables(root)->pages <= most;
+	return root->total_table_pages <= most || hg_query_pages(root) <= most;
 }
 
 /*
