@@ -176,8 +176,9 @@ hg_plan_sets(const HgAggregatePath *path)
 }
 
 Plan *
-hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel pg_attribute_unused(), CustomPath *best_path,
-				  List *tlist, List *clauses pg_attribute_unused(), List *custom_plans)
+hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
+				  CustomPath *best_path, List *tlist, List *clauses pg_attribute_unused(),
+				  List *custom_plans)
 {
 	HgAggregatePath *path = (HgAggregatePath *) best_path;
 	CustomScan *cscan = makeNode(CustomScan);
