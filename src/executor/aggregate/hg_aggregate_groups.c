@@ -358,10 +358,11 @@ hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *r
 		HG_PREFETCH(&groups->slots[hashes[rows[i]] & groups->mask]);
 	for (int i = 0; i < nrows; i++)
 	{
-		uint32 number = groups->slots[hashes[rows[i]] & groups->mask].number;
+		const HgGroupSlot *slot = &groups->slots[hashes[rows[i]] & groups->mask];
 
-		if (number != 0)
-			HG_PREFETCH(hg_groups_get(groups, number - 1));
+		/* a group with another hash is not read */
+		if (slot->number != 0 && slot->hash == (uint32) hashes[rows[i]])
+			HG_PREFETCH(hg_groups_get(groups, slot->number - 1));
 	}
 }
 
