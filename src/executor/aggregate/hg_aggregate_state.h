@@ -18,6 +18,7 @@
 #include "backend/hg_budget.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
+#include "executor/aggregate/hg_aggregate_limit.h"
 #include "executor/aggregate/hg_aggregate_reduce.h"
 #include "executor/aggregate/hg_aggregate_result.h"
 #include "executor/aggregate/hg_aggregate_shared.h"
@@ -34,11 +35,11 @@ typedef enum HgAggregatePhase
 } HgAggregatePhase;
 
 /* The result of an aggregate.  A sum and an average of the same share one function's state. */
-typedef struct HgResult
+struct HgResult
 {
 	const HgFunction *function;
 	HgAggregateKind kind;
-} HgResult;
+};
 
 struct HgAggregateState
 {
@@ -53,6 +54,7 @@ struct HgAggregateState
 	HgResult *results;		   /* [nresults] one for each Aggref */
 	Bitmapset *params;		   /* PARAM_EXEC numbers in filters and arguments */
 	int first_result;		   /* index of the first aggregate in the scan slot */
+	HgAggregateLimit limit;	   /* of the node above */
 	HgAggregateHaving *having; /* evaluates HAVING for many groups at once; NULL: one by one */
 
 	/* the input */
@@ -81,5 +83,12 @@ struct HgAggregateState
 	HgAggregateRecord record; /* what this process did; each file adds to it */
 	HgAggregateParticipants participants;
 };
+
+/* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
+static inline bool
+hg_result_is_scaled(const HgResult *result)
+{
+	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
+}
 
 #endif /* HG_AGGREGATE_STATE_H */

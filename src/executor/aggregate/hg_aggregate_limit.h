@@ -1,0 +1,44 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_aggregate_limit.h
+ *	  Groups that a node above rejects by their first sort key, before a row is formed.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#ifndef HG_AGGREGATE_LIMIT_H
+#define HG_AGGREGATE_LIMIT_H
+
+#include "nodes/execnodes.h"
+
+#include "batch/hg_top_keys.h"
+#include "executor/aggregate/hg_aggregate_groups.h"
+
+typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
+typedef struct HgResult HgResult;				  /* hg_aggregate_state.h */
+
+/* Zeros: no group is rejected. */
+typedef struct HgAggregateLimit
+{
+	HgTopKeys *top;
+	int value; /* the first sort key's index in HgGroup.values; -1: a result */
+	const HgResult *result;
+	/* if the key is a sum of numerics, the last accepted key as a scaled integer */
+	uint64 changes; /* HgTopKeys.changes for which the following fields hold */
+	bool scaled;	/* it is one */
+	int128 last;
+	int scale;
+} HgAggregateLimit;
+
+/*
+ * Lets an aggregate node skip groups that top rejects by their first key, which is an attribute of
+ * the node's rows, and to count the groups.  Returns false, and does nothing, if the plan is no
+ * aggregate node.
+ */
+extern bool hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno);
+
+/* Returns true if a group is rejected. */
+extern bool hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group);
+
+#endif /* HG_AGGREGATE_LIMIT_H */
