@@ -573,6 +573,7 @@ hg_aggregate_next_group(HgAggregateState *state)
 	{
 		TupleTableSlot *slot;
 		HgGroup *group;
+		uint32 number;
 
 		CHECK_FOR_INTERRUPTS();
 		state->record.groups++;
@@ -582,7 +583,10 @@ hg_aggregate_next_group(HgAggregateState *state)
 			InstrCountFiltered1(ss, 1);
 			continue;
 		}
-		group = hg_groups_get(state->groups, state->next_group++);
+		number = state->next_group++;
+		if (state->limit.top != NULL)
+			number = hg_aggregate_limited_group(number, state->groups->count);
+		group = hg_groups_get(state->groups, number);
 		if (hg_aggregate_is_beyond(state, group))
 			continue;
 		ResetExprContext(ss->ps.ps_ExprContext);

@@ -38,6 +38,20 @@ typedef struct HgAggregateLimit
  */
 extern bool hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno);
 
+/*
+ * Returns the number of the group that comes at position next of count groups if some are rejected.
+ * Groups are often made in the order of the sort key, or against it.  In each block of them the
+ * last comes first, so that against the order most of a block are rejected.
+ */
+static inline uint32
+hg_aggregate_limited_group(uint32 next, uint32 count)
+{
+	uint32 first = next - next % HG_BATCH_ROWS;
+	uint32 end = Min(count, first + HG_BATCH_ROWS);
+
+	return first + (end - 1 - next);
+}
+
 /* Returns true if a group is rejected. */
 extern bool hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group);
 
