@@ -142,3 +142,25 @@ select count(*) from (values (1), (2), (null)) a (k) join (values (1), (null), (
 select outer_rows, outer_null_keys, inner_rows, inner_null_keys from hashgraph_last_joins();
 reset hashgraph.force;
 drop table s_wide_keys;
+
+-- Values of all forms come back from files as they were.
+create table s_forms (k int, c "char", external text, compressed text, packed text, b bool, u uuid, i2 int2, span interval,
+  n name, numbers int8[], f4 float4, value numeric, f8 float8);
+alter table s_forms alter external set storage external;
+insert into s_forms select i % 2500, chr(65 + i % 26), case when i % 7 = 0 then repeat(md5(i::text), 80) end,
+    case when i % 5 = 0 then repeat('compressed ' || i % 900, 300) end, case when i % 3 > 0 then 'packed ' || i % 800 end, i % 2 = 0,
+    case when i % 4 > 0 then md5((i % 700)::text)::uuid end, i % 300, i % 50 * interval '1 day', 'name ' || i % 600,
+    case when i % 6 > 0 then array[i, null, i % 10] end, i % 40 / 8.0, case when i % 9 > 0 then i % 1000 / 100.0 end, nullif(i % 80, 3)
+  from generate_series(1, 5000) i;
+analyze s_forms;
+set work_mem = '64kB';
+select join_check('select * from s_forms x join s_forms y on x.packed = y.packed and x.k = y.k');
+select join_check('select x.*, y.external as e, y.compressed as c2 from s_forms x full join s_forms y on x.k = y.k and x.f4 < y.f4');
+select join_check('select external, compressed, u, span, n, c, max(numbers), sum(value), count(f4 + 1), count(*) from s_forms join generate_series(0, 2400) k using (k) group by external, compressed, u, span, n, c');
+select join_check('select numbers, value, b, i2, min(external), max(packed), sum(value * i2), bool_or(b), max(s_forms.f8) from s_forms join generate_series(0, 2400) k using (k) group by numbers, value, b, i2');
+set hashgraph.force = on;
+select count(x.external), count(y.numbers) from s_forms x join s_forms y on x.k = y.k;
+select spilled_bytes > 0 and partitions > 1 as spilled from hashgraph_last_joins();
+reset hashgraph.force;
+reset work_mem;
+drop table s_forms;

@@ -3,14 +3,9 @@
  * hg_spill.c
  *	  Rows of one side in temporary files, partitioned by their key words.
  *
- * A row in a file:
- *
- *	uint32	length of all that follows
- *	uint8	1 if the key is NULL
- *	uint64	word
- *	uint8[]	bitmap of the columns that are not NULL
- *	...		their values in turn, each at its type's alignment from the start of the
- *			row: fixed-width ones as they are, others behind a uint32 length
+ * Each partition has a page in memory, to which its rows are added.  A full page is appended to
+ * the partition's file.  A row that is too large for a page is written at once, as a page of its
+ * own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,40 +14,34 @@
 #include "hg_compat.h"
 
 #include "commands/tablespace.h"
-#include "common/hashfn.h"
-#include "utils/datum.h"
-#include "utils/expandeddatum.h"
 
 #include "batch/hg_spill.h"
 
-/* Offsets of the parts of a row, including the length word. */
-#define HG_SPILL_FLAG 4
-#define HG_SPILL_WORD 8
-#define HG_SPILL_BITMAP 16
-
-/* Upper bound of a batch that is read, unless one row is larger. */
+/* Upper bound of a batch that is read, unless one page is larger. */
 #define HG_SPILL_BATCH_BYTES ((Size) 16 * 1024)
 
-/* The row buffer's first size, and the size up to which it is doubled. */
+/* The buffer's first size. */
 #define HG_SPILL_FIRST_BUFFER ((Size) 1024)
-#define HG_SPILL_DOUBLED_BUFFER ((Size) 256 * 1024)
-
-/*
- * The hash of partitions must be independent of the mixer in hg_hash.h, which selects vertices;
- * otherwise a partition's rows would share few vertices.
- */
-#define HG_SPILL_SEED UINT64CONST(0x9e3779b97f4a7c15)
 
 /* Charges the buffers. */
 static void
 hg_spill_charge(HgSpill *spill)
 {
-	hg_charge_set(&spill->charge,
-				  (uint64) spill->open_files * HG_SPILL_FILE_BYTES + spill->buffer_size);
+	hg_charge_set(&spill->charge, (uint64) spill->open_files * HG_SPILL_FILE_BYTES +
+									  (uint64) spill->open_pages * spill->page_bytes +
+									  spill->buffer_size);
+}
+
+/* Sets the memory of a page from the format. */
+static void
+hg_spill_size_pages(HgSpill *spill)
+{
+	spill->page_bytes = Max(HG_SPILL_PAGE_BYTES, hg_spill_page_bytes(&spill->format, 0));
 }
 
 HgSpill *
-hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budget)
+hg_spill_create(const HgColumnStore *layout, int level, int bits, bool keeps_words,
+				HgBudget *budget)
 {
 	HgSpill *spill = palloc0(sizeof(HgSpill));
 
@@ -60,11 +49,14 @@ hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budg
 	/* for BufFileCreateTemp() */
 	PrepareTempTablespaces();
 	spill->context = CurrentMemoryContext;
-	spill->layout = layout;
+	hg_spill_format_init(&spill->format, layout, keeps_words);
+	hg_spill_size_pages(spill);
 	spill->level = level;
 	spill->bits = bits;
 	spill->files = palloc0(sizeof(BufFile *) << bits);
+	spill->pages = palloc0(sizeof(HgSpillPage) << bits);
 	spill->rows = palloc0(sizeof(uint64) << bits);
+	spill->next_scales = palloc0(Max(layout->ncolumns, 1) * sizeof(int8));
 	spill->buffer_size = HG_SPILL_FIRST_BUFFER;
 	spill->buffer = palloc(spill->buffer_size);
 	spill->charge.budget = budget;
@@ -98,9 +90,237 @@ hg_spill_close(HgSpill *spill, int partition)
 	hg_spill_charge(spill);
 }
 
+/* ---------------------------------------------------------------------
+ * Writing
+ * ---------------------------------------------------------------------
+ */
+
+/* Appends a page to the file of its partition. */
+static void
+hg_spill_flush(HgSpill *spill, int partition, HgSpillPage *page)
+{
+	BufFile *file = spill->files[partition];
+
+	hg_spill_page_finish(page, &spill->format);
+	BufFileWrite(file, page->memory,
+				 spill->format.header_bytes + page->nrows * spill->format.row_bytes);
+	if (page->other_bytes > 0)
+		BufFileWrite(file, page->memory + page->others_at, page->other_bytes);
+}
+
+/* Frees the page of a partition. */
+static void
+hg_spill_discard_page(HgSpill *spill, int partition)
+{
+	HgSpillPage *page = &spill->pages[partition];
+
+	if (page->memory == NULL)
+		return;
+	pfree(page->memory);
+	page->memory = NULL;
+	spill->open_pages--;
+	hg_spill_charge(spill);
+}
+
+/* Writes and frees all pages. */
+static void
+hg_spill_close_pages(HgSpill *spill)
+{
+	for (int partition = 0; spill->open_pages > 0 && partition < 1 << spill->bits; partition++)
+	{
+		if (spill->pages[partition].memory != NULL)
+			hg_spill_flush(spill, partition, &spill->pages[partition]);
+		hg_spill_discard_page(spill, partition);
+	}
+}
+
+/*
+ * Returns the partition of a word.  The hash must be independent of the mixers in hg_hash.h, which
+ * select vertices; otherwise a partition's rows would share few vertices.
+ */
+static inline int
+hg_spill_partition(const HgSpill *spill, uint64 word)
+{
+	/* the finalizer of SplitMix64 */
+	uint64 hash = word + UINT64CONST(0x9e3779b97f4a7c15);
+
+	hash = (hash ^ (hash >> 30)) * UINT64CONST(0xbf58476d1ce4e5b9);
+	hash = (hash ^ (hash >> 27)) * UINT64CONST(0x94d049bb133111eb);
+	hash ^= hash >> 31;
+	return (int) ((hash >> (HG_SPILL_MAX_BITS * spill->level)) &
+				  ((UINT64CONST(1) << spill->bits) - 1));
+}
+
+/* Grows the buffer to at least size bytes, and keeps its contents. */
+static inline void
+hg_spill_reserve(HgSpill *spill, Size size)
+{
+	if (size > spill->buffer_size)
+	{
+		spill->buffer_size = size;
+		spill->buffer = repalloc_huge(spill->buffer, spill->buffer_size);
+		hg_spill_charge(spill);
+	}
+}
+
+/* Shrinks the buffer, in case a large row has grown it. */
+static void
+hg_spill_trim(HgSpill *spill)
+{
+	if (spill->buffer_size <= HG_SPILL_BATCH_BYTES)
+		return;
+	pfree(spill->buffer);
+	spill->buffer_size = HG_SPILL_FIRST_BUFFER;
+	spill->buffer = MemoryContextAlloc(spill->context, spill->buffer_size);
+	hg_spill_charge(spill);
+}
+
+/* Opens the file of a partition, to write to it. */
+static void
+hg_spill_open(HgSpill *spill, int partition)
+{
+	MemoryContext old = MemoryContextSwitchTo(spill->context);
+	char name[MAXPGPATH];
+
+	if (spill->participants.shared == NULL)
+		spill->files[partition] = BufFileCreateTemp(false);
+	else
+	{
+		hg_spill_file_name(spill, partition, spill->participants.process, name);
+		spill->files[partition] = BufFileCreateFileSet(&spill->participants.files->fs, name);
+	}
+	MemoryContextSwitchTo(old);
+	spill->open_files++;
+	hg_spill_charge(spill);
+}
+
+/*
+ * Empties the page of a partition, which is full or does not exist yet.  It then has room for a row
+ * with other_bytes outside the row.
+ */
+static void
+hg_spill_renew_page(HgSpill *spill, int partition, Size other_bytes)
+{
+	HgSpillPage *page = &spill->pages[partition];
+
+	if (spill->files[partition] == NULL)
+		hg_spill_open(spill, partition);
+	if (page->memory == NULL)
+	{
+		page->memory = MemoryContextAlloc(spill->context, spill->page_bytes);
+		page->nrows = 0;
+		spill->open_pages++;
+		hg_spill_charge(spill);
+	}
+	if (page->nrows > 0)
+		hg_spill_flush(spill, partition, page);
+	hg_spill_page_start(page, &spill->format, spill->page_bytes, other_bytes,
+						(double) spill->other_bytes / Max(spill->total_rows, 1));
+}
+
+/* Writes a row that is too large for a page, with other_bytes outside the row. */
+static void
+hg_spill_write_large(HgSpill *spill, int partition, const HgSpillKeys *keys, const HgBatch *batch,
+					 const int *at, uint16 row, Size other_bytes)
+{
+	HgSpillPage page = {0};
+	char *target;
+
+	if (other_bytes > PG_UINT32_MAX)
+		ereport(ERROR,
+				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
+				 errmsg("row is too wide for a temporary file of a join"),
+				 errhint("Raise work_mem, or set hashgraph.enabled to off for this query.")));
+	if (spill->files[partition] == NULL)
+		hg_spill_open(spill, partition);
+	hg_spill_reserve(spill, hg_spill_page_bytes(&spill->format, other_bytes));
+	page.memory = spill->buffer;
+	page.others_at = hg_spill_page_bytes(&spill->format, 0);
+	target = hg_spill_page_add(&page, &spill->format, batch, at, row);
+	hg_spill_put_rows(&spill->format, keys, batch, at, &row, 1, &target);
+	hg_spill_flush(spill, partition, &page);
+}
+
+/*
+ * Adds the first rows of which[nrows] to pages, up to the first one whose page is full, and writes
+ * a large one.  Returns the number of rows that are done.
+ */
+static int
+hg_spill_write_some(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch, const int *at,
+					const uint16 *which, int nrows)
+{
+	const HgSpillFormat *format = &spill->format;
+	char *targets[HG_BATCH_ROWS];
+	int n = 0;
+
+	for (; n < nrows; n++)
+	{
+		uint16 row = which[n];
+		int partition = hg_spill_partition(spill, keys->words[row]);
+		HgSpillPage *page = &spill->pages[partition];
+		Size other_bytes = format->nothers > 0 ? hg_spill_other_bytes(format, batch, at, row) : 0;
+		bool large = hg_spill_page_bytes(format, other_bytes) > spill->page_bytes;
+
+		if (large || page->memory == NULL || !hg_spill_page_has_room(page, other_bytes))
+		{
+			/* pages of the rows before are incomplete */
+			if (n > 0)
+				break;
+			if (!large)
+				hg_spill_renew_page(spill, partition, other_bytes);
+		}
+		spill->rows[partition]++;
+		spill->total_rows++;
+		spill->bytes += format->row_bytes + other_bytes;
+		spill->other_bytes += large ? 0 : other_bytes;
+		if (large)
+		{
+			hg_spill_write_large(spill, partition, keys, batch, at, row, other_bytes);
+			return 1;
+		}
+		targets[n] = hg_spill_page_add(page, format, batch, at, row);
+	}
+	hg_spill_put_rows(format, keys, batch, at, which, n, targets);
+	return n;
+}
+
+/* Lets columns be scaled integers as in a batch.  Pages of another format are written before. */
+static void
+hg_spill_set_format(HgSpill *spill, const HgBatch *batch, const int *at)
+{
+	HgSpillFormat *format = &spill->format;
+	bool same = true;
+
+	for (int c = 0; c < format->ncolumns; c++)
+		same &= format->scales[c] == batch->scales[at[c]];
+	if (same)
+		return;
+	hg_spill_close_pages(spill);
+	for (int c = 0; c < format->ncolumns; c++)
+		spill->next_scales[c] = (int8) batch->scales[at[c]];
+	hg_spill_format_set(format, spill->next_scales);
+	hg_spill_size_pages(spill);
+}
+
+void
+hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch, const int *at,
+			   const uint16 *which, int nrows)
+{
+	uint16 every[HG_BATCH_ROWS];
+
+	for (int i = 0; which == NULL && i < nrows; i++)
+		every[i] = (uint16) i;
+	if (which == NULL)
+		which = every;
+	hg_spill_set_format(spill, batch, at);
+	for (int done = 0; done < nrows;)
+		done += hg_spill_write_some(spill, keys, batch, at, which + done, nrows - done);
+}
+
 void
 hg_spill_publish(HgSpill *spill)
 {
+	hg_spill_close_pages(spill);
 	for (int partition = 0; partition < 1 << spill->bits; partition++)
 	{
 		if (spill->files[partition] == NULL)
@@ -111,6 +331,11 @@ hg_spill_publish(HgSpill *spill)
 								spill->rows[partition]);
 	}
 }
+
+/* ---------------------------------------------------------------------
+ * Reading
+ * ---------------------------------------------------------------------
+ */
 
 void
 hg_spill_adopt(HgSpill *spill)
@@ -148,142 +373,11 @@ hg_spill_next_file(HgSpill *spill, int partition)
 	return true;
 }
 
-/* Returns the partition of a word. */
-static int
-hg_spill_partition(const HgSpill *spill, uint64 word)
-{
-	uint64 hash = hash_bytes_extended((const unsigned char *) &word, sizeof(word), HG_SPILL_SEED);
-
-	return (int) ((hash >> (HG_SPILL_MAX_BITS * spill->level)) &
-				  ((UINT64CONST(1) << spill->bits) - 1));
-}
-
-/* Grows the row buffer to at least size bytes, and keeps its contents. */
-static inline void
-hg_spill_reserve(HgSpill *spill, Size size)
-{
-	if (size > spill->buffer_size)
-	{
-		Size more = Min(spill->buffer_size, HG_SPILL_DOUBLED_BUFFER);
-
-		spill->buffer_size = Max(size, spill->buffer_size + more);
-		spill->buffer = repalloc_huge(spill->buffer, spill->buffer_size);
-		hg_spill_charge(spill);
-	}
-}
-
-/* Shrinks the row buffer, in case a large row has grown it. */
-static void
-hg_spill_trim(HgSpill *spill)
-{
-	if (spill->buffer_size <= HG_SPILL_BATCH_BYTES)
-		return;
-	pfree(spill->buffer);
-	spill->buffer_size = HG_SPILL_FIRST_BUFFER;
-	spill->buffer = MemoryContextAlloc(spill->context, spill->buffer_size);
-	hg_spill_charge(spill);
-}
-
-/* Appends a variable-length value at offset; returns its end. */
-static Size
-hg_spill_put_varlen(HgSpill *spill, Size offset, const HgColumn *column, Datum value)
-{
-	bool expanded = column->attlen == -1 && VARATT_IS_EXTERNAL_EXPANDED(DatumGetPointer(value));
-	Size size = expanded ? EOH_get_flat_size(DatumGetEOHP(value))
-						 : datumGetSize(value, false, column->attlen);
-
-	offset = TYPEALIGN(sizeof(uint32), offset);
-	hg_spill_reserve(spill, offset + sizeof(uint32) + MAXIMUM_ALIGNOF + size);
-	*(uint32 *) (spill->buffer + offset) = (uint32) size;
-	offset = att_align_nominal(offset + sizeof(uint32), column->attalign);
-	if (expanded)
-		EOH_flatten_into(DatumGetEOHP(value), spill->buffer + offset, size);
-	else
-		memcpy(spill->buffer + offset, DatumGetPointer(value), size);
-	return offset + size;
-}
-
-/* Writes one row of a batch. */
-static void
-hg_spill_write_row(HgSpill *spill, uint64 word, bool null_key, const HgBatch *batch, const int *at,
-				   int row)
-{
-	const HgColumnStore *layout = spill->layout;
-	int partition = hg_spill_partition(spill, word);
-	Size bitmap_bytes = (layout->ncolumns + 7) / 8;
-	Size offset = HG_SPILL_BITMAP + bitmap_bytes;
-
-	hg_spill_reserve(spill, offset);
-	spill->buffer[HG_SPILL_FLAG] = null_key;
-	*(uint64 *) (spill->buffer + HG_SPILL_WORD) = word;
-	memset(spill->buffer + HG_SPILL_BITMAP, 0, bitmap_bytes);
-	for (int c = 0; c < layout->ncolumns; c++)
-	{
-		const HgColumn *column = &layout->columns[c];
-		Datum value;
-
-		if (hg_batch_is_null(batch, at[c], row))
-			continue;
-		value = batch->values[at[c]][row];
-		spill->buffer[HG_SPILL_BITMAP + c / 8] |= 1 << (c % 8);
-		if (column->attlen < 0)
-		{
-			offset = hg_spill_put_varlen(spill, offset, column, value);
-			continue;
-		}
-		offset = att_align_nominal(offset, column->attalign);
-		hg_spill_reserve(spill, offset + column->attlen);
-		if (column->attbyval)
-			store_att_byval(spill->buffer + offset, value, column->attlen);
-		else
-			memcpy(spill->buffer + offset, DatumGetPointer(value), column->attlen);
-		offset += column->attlen;
-	}
-	if (offset > PG_UINT32_MAX)
-		ereport(ERROR,
-				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row is too wide for a temporary file of a join"),
-				 errhint("Raise work_mem, or set hashgraph.enabled to off for this query.")));
-	*(uint32 *) spill->buffer = (uint32) (offset - sizeof(uint32));
-
-	if (spill->files[partition] == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(spill->context);
-		char name[MAXPGPATH];
-
-		if (spill->participants.shared == NULL)
-			spill->files[partition] = BufFileCreateTemp(false);
-		else
-		{
-			hg_spill_file_name(spill, partition, spill->participants.process, name);
-			spill->files[partition] = BufFileCreateFileSet(&spill->participants.files->fs, name);
-		}
-		MemoryContextSwitchTo(old);
-		spill->open_files++;
-		hg_spill_charge(spill);
-	}
-	BufFileWrite(spill->files[partition], spill->buffer, offset);
-	spill->rows[partition]++;
-	spill->total_rows++;
-	spill->bytes += offset;
-}
-
-void
-hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch, const int *at,
-			   const uint16 *which, int nrows)
-{
-	for (int i = 0; i < nrows; i++)
-	{
-		int row = which != NULL ? which[i] : i;
-
-		hg_spill_write_row(spill, keys->words[row], keys->null_keys[row], batch, at, row);
-	}
-}
-
 void
 hg_spill_rewind(HgSpill *spill, int partition)
 {
 	hg_spill_trim(spill);
+	hg_spill_close_pages(spill);
 	if (spill->participants.shared != NULL)
 	{
 		/* from the first process's file on */
@@ -294,72 +388,70 @@ hg_spill_rewind(HgSpill *spill, int partition)
 			 BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
 						errmsg("could not rewind the temporary file of a join")));
-	spill->next_length = 0;
+	spill->next.nrows = 0;
 }
 
-/* Reads the row in the buffer into row i of a batch. */
-static void
-hg_spill_take_row(const HgSpill *spill, char *row, int i, HgBatch *batch, HgSpillKeys *keys)
+/* Reads the header of the next page of a partition, unless it was read.  False: the end. */
+static bool
+hg_spill_read_header(HgSpill *spill, int partition)
 {
-	const HgColumnStore *layout = spill->layout;
-	const uint8 *bitmap = (const uint8 *) row + HG_SPILL_BITMAP;
-	Size offset = HG_SPILL_BITMAP + (layout->ncolumns + 7) / 8;
+	int ncolumns = spill->format.ncolumns;
 
-	keys->null_keys[i] = row[HG_SPILL_FLAG] != 0;
-	keys->words[i] = *(uint64 *) (row + HG_SPILL_WORD);
-	for (int c = 0; c < layout->ncolumns; c++)
+	while (spill->next.nrows == 0)
 	{
-		const HgColumn *column = &layout->columns[c];
-		Size size = column->attlen;
-
-		batch->nulls[c][i] = (bitmap[c / 8] & (1 << (c % 8))) == 0;
-		if (batch->nulls[c][i])
-		{
-			batch->has_nulls[c] = true;
-			continue;
-		}
-		if (column->attlen < 0)
-		{
-			offset = TYPEALIGN(sizeof(uint32), offset);
-			size = *(uint32 *) (row + offset);
-			offset += sizeof(uint32);
-		}
-		offset = att_align_nominal(offset, column->attalign);
-		batch->values[c][i] = fetch_att(row + offset, column->attbyval, column->attlen);
-		offset += size;
+		if (spill->files[partition] != NULL &&
+			BufFileReadMaybeEOF(spill->files[partition], &spill->next, sizeof(spill->next), true) >
+				0)
+			BufFileReadExact(spill->files[partition], spill->next_scales, ncolumns * sizeof(int8));
+		else if (!hg_spill_next_file(spill, partition))
+			return false;
 	}
+	return true;
+}
+
+/* Returns true if the next page has the current format. */
+static bool
+hg_spill_is_format(const HgSpill *spill)
+{
+	return memcmp(spill->format.scales, spill->next_scales,
+				  spill->format.ncolumns * sizeof(int8)) == 0;
 }
 
 bool
 hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys)
 {
+	HgSpillFormat *format = &spill->format;
 	Size used = 0;
 
 	batch->nrows = 0;
 	memset(batch->has_nulls, false, batch->ncolumns * sizeof(bool));
-	if (spill->files[partition] == NULL && !hg_spill_next_file(spill, partition))
-		return false;
-	while (batch->nrows < HG_BATCH_ROWS)
+	while (hg_spill_read_header(spill, partition))
 	{
-		uint32 *length = &spill->next_length;
-		char *row;
+		HgSpillHeader header = spill->next;
+		BufFile *file = spill->files[partition];
+		Size others_at;
+		Size end;
 
-		if (*length == 0 &&
-			BufFileReadMaybeEOF(spill->files[partition], length, sizeof(*length), true) == 0)
+		if (!hg_spill_is_format(spill))
 		{
-			if (hg_spill_next_file(spill, partition))
-				continue;
-			break;
+			if (batch->nrows > 0)
+				break;
+			hg_spill_format_set(format, spill->next_scales);
 		}
-		/* a larger row is a batch of its own, so that the buffer does not move */
-		if (used > 0 && used + sizeof(*length) + *length > HG_SPILL_BATCH_BYTES)
+		others_at = used + MAXALIGN(header.nrows * format->row_bytes);
+		end = others_at + MAXALIGN(header.other_bytes);
+		/* a larger page is a batch of its own, so that the buffer does not move */
+		if (batch->nrows > 0 &&
+			(batch->nrows + header.nrows > HG_BATCH_ROWS || end > HG_SPILL_BATCH_BYTES))
 			break;
-		hg_spill_reserve(spill, Max(used + sizeof(*length) + *length, HG_SPILL_BATCH_BYTES));
-		row = spill->buffer + used;
-		BufFileReadExact(spill->files[partition], row + sizeof(*length), (Size) *length);
-		hg_spill_take_row(spill, row, batch->nrows++, batch, keys);
-		used = MAXALIGN(used + sizeof(*length) + *length);
-		*length = 0;
+		hg_spill_reserve(spill, Max(end, HG_SPILL_BATCH_BYTES));
+		BufFileReadExact(file, spill->buffer + used, header.nrows * format->row_bytes);
+		if (header.other_bytes > 0)
+			BufFileReadExact(file, spill->buffer + others_at, header.other_bytes);
+		hg_spill_take_rows(format, spill->buffer + used, (int) header.nrows,
+						   spill->buffer + others_at, batch, keys);
+		spill->next.nrows = 0;
+		used = end;
 	}
 	return batch->nrows > 0;
 }
@@ -368,6 +460,7 @@ void
 hg_spill_drop(HgSpill *spill, int partition)
 {
 	hg_spill_trim(spill);
+	hg_spill_discard_page(spill, partition);
 	hg_spill_close(spill, partition);
 	spill->rows[partition] = 0;
 	for (int process = 0; process < spill->participants.nprocesses; process++)
@@ -384,10 +477,16 @@ hg_spill_destroy(HgSpill *spill)
 {
 	/* of a shared set, other processes own the other files */
 	for (int partition = 0; partition < 1 << spill->bits; partition++)
+	{
+		hg_spill_discard_page(spill, partition);
 		hg_spill_close(spill, partition);
+	}
 	hg_charge_set(&spill->charge, 0);
+	hg_spill_format_free(&spill->format);
 	pfree(spill->files);
+	pfree(spill->pages);
 	pfree(spill->rows);
+	pfree(spill->next_scales);
 	pfree(spill->buffer);
 	pfree(spill);
 }

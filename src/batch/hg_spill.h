@@ -4,8 +4,8 @@
  *	  Rows of one side in temporary files, partitioned by their key words.
  *
  * A spill set has 2^n partitions.  The hash of a row's word selects the partition, which stores
- * the word and the columns.  The same partition of both sides is joined by itself, and reads are
- * sequential.
+ * the columns and, for a join, the word.  The same partition of both sides is joined by itself,
+ * and reads are sequential.  Rows go to a partition's file by pages (hg_spill_page.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -18,7 +18,7 @@
 #include "storage/buffile.h"
 #include "storage/sharedfileset.h"
 
-#include "batch/hg_column_store.h"
+#include "batch/hg_spill_page.h"
 #include "engine/hg_engine.h"
 
 /* Levels of recursive partitioning; each uses other bits of the word's hash. */
@@ -44,39 +44,41 @@ typedef struct HgSpillParticipants
 
 typedef struct HgSpill
 {
-	MemoryContext context;		 /* owns the set and its files */
-	HgCharge charge;			 /* of the buffers */
-	const HgColumnStore *layout; /* of the rows' columns */
+	MemoryContext context; /* owns the set and its files */
+	HgCharge charge;	   /* of the buffers */
+	HgSpillFormat format;  /* of the page that is being filled or read */
 	int level;
 	int bits;		 /* of 2^bits partitions */
 	BufFile **files; /* [2^bits]; NULL for an empty partition */
 	int open_files;
-	uint64 *rows;	   /* [2^bits] */
-	uint64 total_rows; /* written so far */
-	uint64 bytes;	   /* written so far */
-	char *buffer;	   /* one row to write, or the rows read last */
+	HgSpillPage *pages; /* [2^bits] that are being filled */
+	Size page_bytes;	/* memory of each */
+	int open_pages;
+	uint64 *rows;		/* [2^bits] */
+	uint64 total_rows;	/* written so far */
+	uint64 bytes;		/* written so far, pages that are being filled included */
+	uint64 other_bytes; /* of these, values outside the rows */
+	char *buffer;		/* a page with one large row, or the pages read last */
 	Size buffer_size;
-	/* Length of the row that begins the next batch; 0 if not read yet. */
-	uint32 next_length;
+	HgSpillHeader next; /* of the page that begins the next batch; no rows: not read yet */
+	int8 *next_scales;	/* [ncolumns] of that page */
 	HgSpillParticipants participants; /* of a shared set */
 	int next_process;				  /* shared: whose file is read next */
 } HgSpill;
 
-/* The keys of the rows of a batch. */
-typedef struct HgSpillKeys
-{
-	uint64 words[HG_BATCH_ROWS];   /* of a NULL key: any, and selects the partition */
-	bool null_keys[HG_BATCH_ROWS]; /* the row matches nothing */
-} HgSpillKeys;
-
 /* Memory of the buffer of an open temporary file. */
 #define HG_SPILL_FILE_BYTES (BLCKSZ + 512)
 
+/* Memory of the buffers of a partition to which rows are written. */
+#define HG_SPILL_PARTITION_BYTES (HG_SPILL_FILE_BYTES + HG_SPILL_PAGE_BYTES)
+
 /*
  * Creates an empty set of rows with the columns of layout, in CurrentMemoryContext.  level is 0 to
- * HG_SPILL_LEVELS - 1; the set has 2^bits partitions.  Buffers are charged to a budget.
+ * HG_SPILL_LEVELS - 1; the set has 2^bits partitions.  Without keeps_words, words only select
+ * partitions and are not read back.  Buffers are charged to a budget.
  */
-extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits, HgBudget *budget);
+extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits, bool keeps_words,
+								HgBudget *budget);
 
 /*
  * Makes an empty set one process's part of a shared one.  Every process writes its rows and then
@@ -98,12 +100,13 @@ extern void hg_spill_adopt(HgSpill *spill);
 
 /*
  * Writes rows which[nrows] of a batch, or its first nrows rows if which is NULL, to their
- * partitions.  Column i of the layout is column at[i] of the batch.
+ * partitions.  Column i of the layout is column at[i] of the batch.  Scaled integers are read back
+ * as scaled integers.
  */
 extern void hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch,
 						   const int *at, const uint16 *which, int nrows);
 
-/* Starts reading a partition from its first row. */
+/* Ends writing a partition, and starts reading it from its first row. */
 extern void hg_spill_rewind(HgSpill *spill, int partition);
 
 /*

@@ -13,6 +13,7 @@
 #include "executor/hg_executor.h"
 #include "executor/join/hg_join.h"
 #include "executor/lookup/hg_scan_lookup.h"
+#include "executor/sort/hg_sort.h"
 
 void
 hg_executor_init(void)
@@ -20,4 +21,5 @@ hg_executor_init(void)
 	hg_join_init();
 	hg_aggregate_init();
 	hg_scan_lookup_init();
+	hg_sort_init();
 }

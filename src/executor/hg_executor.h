@@ -10,7 +10,7 @@
 #ifndef HG_EXECUTOR_H
 #define HG_EXECUTOR_H
 
-/* Registers the join, feed and aggregate nodes, so that plans that contain them can be read. */
+/* Registers all nodes, so that plans that contain them can be read. */
 extern void hg_executor_init(void);
 
 #endif /* HG_EXECUTOR_H */

@@ -14,6 +14,7 @@
 #include "planner/hg_plan_reasons.h"
 #include "planner/hg_planner.h"
 #include "planner/hg_scan_path.h"
+#include "planner/hg_sort_path.h"
 #include "planner/hg_subplan_path.h"
 
 void
@@ -26,6 +27,7 @@ hg_planner_init(bool preloading)
 	hg_scan_lookup_path_init();
 	hg_join_path_acquire();
 	hg_aggregate_path_init();
+	hg_sort_path_init();
 	hg_subplan_path_init();
 	hg_plan_reasons_init();
 	hg_plan_cached_init();

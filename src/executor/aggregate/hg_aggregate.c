@@ -12,7 +12,7 @@
  *	READ			Finds or makes the groups of all rows (hg_aggregate_groups.c), and advances
  *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).
  *	RETURN			Returns a row for each group: its columns and results in the scan slot,
- *					filtered by HAVING and projected.
+ *					filtered by HAVING and projected.  A sort above may reject groups first.
  *	NEXT_PARTITION	Aggregates the rows of a partition, whose groups did not fit into memory.
  *	NEXT_SET		Goes on with the groups of the next grouping set, which were combined from
  *					returned ones (hg_aggregate_sets.c).
@@ -476,6 +476,30 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	MemoryContextSwitchTo(old);
 }
 
+bool
+hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno)
+{
+	HgAggregateState *state = (HgAggregateState *) plan;
+	const TargetEntry *tle;
+	int column_index;
+
+	if (!IsA(plan, CustomScanState) ||
+		((CustomScanState *) plan)->methods != &hg_aggregate_exec_methods)
+		return false;
+	tle = list_nth_node(TargetEntry, plan->plan->targetlist, attno - 1);
+	/* errors of HAVING must be raised for all groups */
+	if (plan->qual != NULL || !IsA(tle->expr, Var))
+		return true;
+	column_index = ((const Var *) tle->expr)->varattno - 1;
+	if (column_index >= state->first_result)
+		state->limit.result = &state->results[column_index - state->first_result];
+	else
+		while (state->attnos[state->groups->columns[state->limit.value]] != column_index + 1)
+			state->limit.value++;
+	state->limit.top = top;
+	return true;
+}
+
 /* ---------------------------------------------------------------------
  * Reading
  * ---------------------------------------------------------------------
@@ -619,6 +643,8 @@ hg_aggregate_next_group(HgAggregateState *state)
 	while (state->next_group < state->groups->count)
 	{
 		TupleTableSlot *slot;
+		HgGroup *group;
+		uint32 number;
 
 		CHECK_FOR_INTERRUPTS();
 		if (state->next_group == state->sets.combined)
@@ -635,8 +661,14 @@ hg_aggregate_next_group(HgAggregateState *state)
 			InstrCountFiltered1(ss, 1);
 			continue;
 		}
+		number = state->next_group++;
+		if (state->limit.top != NULL)
+			number = hg_aggregate_limited_group(number, state->groups->count);
+		group = hg_groups_get(state->groups, number);
+		if (hg_aggregate_is_beyond(state, group))
+			continue;
 		ResetExprContext(ss->ps.ps_ExprContext);
-		slot = hg_aggregate_load_group(state, hg_groups_get(state->groups, state->next_group++));
+		slot = hg_aggregate_load_group(state, group);
 		slot = hg_join_return_slot(ss, slot);
 		if (slot != NULL)
 			return slot;

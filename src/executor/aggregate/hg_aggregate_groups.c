@@ -6,6 +6,9 @@
  * Groups lie in chunks, in the order of their first rows.  A table with open addressing holds
  * their numbers.  hg_aggregate_key.h hashes and compares keys; NULLs are equal.
  *
+ * While rows without a group go to files, a small bitmap of hashes tells for most of these rows
+ * that they have none.
+ *
  * A batch is looked up in steps over all of its rows, so that the cache lines of a large table are
  * fetched for many rows at a time.
  *
@@ -17,6 +20,7 @@
 
 #include "access/htup_details.h"
 #include "miscadmin.h"
+#include "port/pg_bitutils.h"
 #include "utils/datum.h"
 #include "utils/memutils.h"
 
@@ -37,7 +41,10 @@
 /* Tables with more slots are prefetched. */
 #define HG_GROUPS_CACHED_SLOTS 16384
 
-/* Slots to move to a larger table between two checks for interrupts. */
+/* log2 of the fewest bits of HgGroups.present: a cache line. */
+#define HG_GROUPS_LEAST_PRESENT_LOG2 9
+
+/* Slots to move, or groups to enter into a bitmap, between two checks for interrupts. */
 #define HG_GROUPS_POLL 65536
 
 /*
@@ -95,6 +102,7 @@ hg_groups_reset(HgGroups *groups)
 	MemoryContextReset(groups->context);
 	groups->slots = NULL;
 	groups->mask = 0;
+	groups->present = NULL;
 	groups->chunks = NULL;
 	groups->nchunks = groups->max_chunks = groups->nfreed = 0;
 	groups->piece_next = NULL;
@@ -364,6 +372,57 @@ hg_groups_find_heads(const HgGroups *groups, const HgBatch *batch, bool *same, u
 	return nheads;
 }
 
+/* Sets the bit of a hash in present. */
+static inline void
+hg_groups_set_present(HgGroups *groups, uint64 hash)
+{
+	uint64 prefix = hash >> groups->present_shift;
+
+	groups->present[prefix / 64] |= UINT64CONST(1) << (prefix % 64);
+}
+
+/* Makes present, which has at least eight bits for each group, for all groups. */
+static void
+hg_groups_make_present(HgGroups *groups)
+{
+	uint64 least = (uint64) Max(groups->count, 1) * 8;
+	int bits = Max(pg_ceil_log2_64(least), HG_GROUPS_LEAST_PRESENT_LOG2);
+	Size bytes = (Size) 1 << (bits - 3);
+
+	groups->present = hg_groups_alloc(groups, bytes);
+	groups->present_shift = 64 - bits;
+	hg_block_clear(groups->present, bytes);
+	for (uint32 i = 0; i < groups->count; i++)
+	{
+		if (i % HG_GROUPS_POLL == 0)
+			CHECK_FOR_INTERRUPTS();
+		hg_groups_set_present(groups, hg_groups_get(groups, i)->hash);
+	}
+}
+
+/*
+ * Leaves those of rows[nrows] whose groups may exist, and sets found to NULL for the others.
+ * Returns the number of remaining rows.
+ */
+static int
+hg_groups_filter(HgGroups *groups, const uint64 *hashes, uint16 *rows, int nrows, HgGroup **found)
+{
+	int remaining = 0;
+
+	if (groups->present == NULL)
+		hg_groups_make_present(groups);
+	for (int i = 0; i < nrows; i++)
+	{
+		uint16 row = rows[i];
+		uint64 prefix = hashes[row] >> groups->present_shift;
+
+		found[row] = NULL;
+		rows[remaining] = row;
+		remaining += groups->present[prefix / 64] >> (prefix % 64) & 1;
+	}
+	return remaining;
+}
+
 /* Prefetches the groups of rows.  Always inline: a call without effects would be dropped. */
 static pg_attribute_always_inline void
 hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *rows, int nrows)
@@ -372,10 +431,11 @@ hg_groups_prefetch(const HgGroups *groups, const uint64 *hashes, const uint16 *r
 		HG_PREFETCH(&groups->slots[hashes[rows[i]] & groups->mask]);
 	for (int i = 0; i < nrows; i++)
 	{
-		uint32 number = groups->slots[hashes[rows[i]] & groups->mask].number;
+		const HgGroupSlot *slot = &groups->slots[hashes[rows[i]] & groups->mask];
 
-		if (number != 0)
-			HG_PREFETCH(hg_groups_get(groups, number - 1));
+		/* a group with another hash is not read */
+		if (slot->number != 0 && slot->hash == (uint32) hashes[rows[i]])
+			HG_PREFETCH(hg_groups_get(groups, slot->number - 1));
 	}
 }
 
@@ -397,6 +457,8 @@ hg_groups_find_row(HgGroups *groups, const HgBatch *batch, int row, uint64 hash,
 			if (!add)
 				return NULL;
 			group = hg_groups_add(groups, batch, row, hash);
+			if (groups->present != NULL)
+				hg_groups_set_present(groups, hash);
 			slot->hash = (uint32) hash;
 			slot->number = groups->count;
 			return group;
@@ -421,13 +483,16 @@ hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, boo
 	bool same[HG_BATCH_ROWS];
 	uint16 heads[HG_BATCH_ROWS];
 	int nheads = hg_groups_find_heads(groups, batch, same, heads);
+	int nlooked = nheads;
 
 	while (groups->slots == NULL ||
 		   (add && groups->count + (uint64) batch->nrows > (groups->mask + 1) / 2))
 		hg_groups_grow(groups);
+	if (!add)
+		nlooked = hg_groups_filter(groups, hashes, heads, nheads, found);
 	if (groups->mask >= HG_GROUPS_CACHED_SLOTS)
-		hg_groups_prefetch(groups, hashes, heads, nheads);
-	for (int i = 0; i < nheads; i++)
+		hg_groups_prefetch(groups, hashes, heads, nlooked);
+	for (int i = 0; i < nlooked; i++)
 		found[heads[i]] = hg_groups_find_row(groups, batch, heads[i], hashes[heads[i]], add, words);
 	if (nheads < batch->nrows)
 		for (int i = 1; i < batch->nrows; i++)

@@ -56,7 +56,9 @@ typedef struct HgGroups
 	MemoryContext temporary; /* hash and equality functions run in it */
 	HgGroupSlot *slots;		 /* [mask + 1] */
 	uint64 mask;
-	char **chunks; /* [nchunks] each of 2^chunk_log2 groups */
+	uint64 *present;   /* a bit for each prefix of a hash that a group may have; NULL: not made */
+	int present_shift; /* a hash shifted right by this is its prefix */
+	char **chunks;	   /* [nchunks] each of 2^chunk_log2 groups */
 	int chunk_log2;
 	int nchunks;
 	int max_chunks;

@@ -213,13 +213,6 @@ struct HgAggregateHaving
 	bool recheck[HG_BATCH_ROWS]; /* [batch->nrows] */
 };
 
-/* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
-static bool
-hg_result_is_scaled(const HgResult *result)
-{
-	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
-}
-
 /* Returns true if a result can be computed from its state without allocating memory. */
 static bool
 hg_result_is_cheap(const HgResult *result)

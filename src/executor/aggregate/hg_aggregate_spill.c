@@ -65,7 +65,7 @@ hg_aggregate_spill_bits(double expected, uint64 limit)
 
 	/* if the estimate is low, partitions are partitioned again */
 	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
-		   (UINT64CONST(2) << bits) * HG_SPILL_FILE_BYTES <= limit / HG_AGGREGATE_FILES_PART)
+		   (UINT64CONST(2) << bits) * HG_SPILL_PARTITION_BYTES <= limit / HG_AGGREGATE_FILES_PART)
 		bits++;
 	return bits;
 }
@@ -76,7 +76,7 @@ hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit,
 	int bits = hg_aggregate_spill_bits(expected, limit);
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
 
-	spill->writing = hg_spill_create(spill->layout, spill->level, bits, budget);
+	spill->writing = hg_spill_create(spill->layout, spill->level, bits, false, budget);
 	MemoryContextSwitchTo(old);
 	return 1 << bits;
 }

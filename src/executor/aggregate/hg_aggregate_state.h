@@ -18,6 +18,7 @@
 #include "backend/hg_budget.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/aggregate/hg_aggregate_groups.h"
+#include "executor/aggregate/hg_aggregate_limit.h"
 #include "executor/aggregate/hg_aggregate_reduce.h"
 #include "executor/aggregate/hg_aggregate_result.h"
 #include "executor/aggregate/hg_aggregate_sets.h"
@@ -36,11 +37,11 @@ typedef enum HgAggregatePhase
 } HgAggregatePhase;
 
 /* The result of an aggregate.  A sum and an average of the same share one function's state. */
-typedef struct HgResult
+struct HgResult
 {
 	const HgFunction *function;
 	HgAggregateKind kind;
-} HgResult;
+};
 
 struct HgAggregateState
 {
@@ -55,6 +56,7 @@ struct HgAggregateState
 	HgResult *results;		   /* [nresults] one for each Aggref, of the current set */
 	Bitmapset *params;		   /* PARAM_EXEC numbers in filters and arguments */
 	int first_result;		   /* index of the first aggregate in the scan slot */
+	HgAggregateLimit limit;	   /* of the node above */
 	HgAggregateHaving *having; /* evaluates HAVING for many groups at once; NULL: one by one */
 
 	/* the input */
@@ -90,6 +92,13 @@ static inline bool
 hg_aggregate_is_full(const HgAggregateState *state)
 {
 	return hg_budget_is_full(&state->budget) && state->groups->charge.bytes > state->sets.share;
+}
+
+/* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
+static inline bool
+hg_result_is_scaled(const HgResult *result)
+{
+	return result->kind == HG_AGGREGATE_SUM_NUMERIC && !result->function->partial;
 }
 
 #endif /* HG_AGGREGATE_STATE_H */

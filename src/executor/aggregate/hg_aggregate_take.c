@@ -21,8 +21,7 @@
  * rows of each group together (hg_aggregate_groups.h).
  *
  * NUMERICS come as scaled integers (HgBatch.takes_scaled) if the arguments that use them are
- * computed column by column.  They are converted to numerics for row-by-row expressions and for
- * files.
+ * computed column by column.  They are converted to numerics for row-by-row expressions.
  *
  * MEMORY.  States can be as large as arguments, for each group.  So the budget is checked after
  * each run.  When it is full, groups that later rows of the batch have made are removed, and rows
@@ -165,31 +164,6 @@ hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, 
 	return PointerGetDatum(numeric);
 }
 
-/* Writes rows to files, with numerics for scaled integers.  Later batches come with numerics. */
-static void
-hg_aggregate_write(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
-				   const uint16 *which, int nrows)
-{
-	MemoryContext old = MemoryContextSwitchTo(state->row_context);
-	HgBatch plain = *batch;
-
-	plain.values = palloc(Max(batch->ncolumns, 1) * sizeof(Datum *));
-	for (int c = 0; c < batch->ncolumns; c++)
-	{
-		plain.values[c] = batch->values[c];
-		state->batch->takes_scaled[c] = false;
-		if (batch->scales[c] < 0)
-			continue;
-		plain.values[c] = palloc(HG_BATCH_ROWS * sizeof(Datum));
-		for (int i = 0; i < nrows; i++)
-			if (!hg_batch_is_null(batch, c, which[i]))
-				plain.values[c][which[i]] = hg_aggregate_value(&state->taking, batch, c, which[i]);
-	}
-	MemoryContextSwitchTo(old);
-	hg_aggregate_spill_write(&state->spill, keys, &plain, which, nrows);
-	MemoryContextReset(state->row_context);
-}
-
 /* ---------------------------------------------------------------------
  * Groups
  * ---------------------------------------------------------------------
@@ -235,7 +209,7 @@ hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgS
 		else
 			missing[nmissing++] = row;
 	if (nmissing > 0)
-		hg_aggregate_write(state, batch, keys, missing, nmissing);
+		hg_aggregate_spill_write(&state->spill, keys, batch, missing, nmissing);
 	return selection;
 }
 

@@ -134,8 +134,8 @@ hg_join_partition(HgJoinState *state, int level)
 	old = MemoryContextSwitchTo(state->memory.context);
 	hg_join_end_upload(&state->upload, state->inputs);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		sides[side] =
-			hg_spill_create(state->inputs[side]->held.rows, level, bits, &state->memory.files);
+		sides[side] = hg_spill_create(state->inputs[side]->held.rows, level, bits, true,
+									  &state->memory.files);
 	hg_join_spill_push(&state->spill, sides, NULL);
 	MemoryContextSwitchTo(old);
 

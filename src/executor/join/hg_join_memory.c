@@ -18,7 +18,7 @@
  * File buffers may take this much however small work memory is: 32 partitions of each side.  With
  * fewer partitions rows would be written at more levels.
  */
-#define HG_LEAST_FILES_BYTES (64 * (uint64) HG_SPILL_FILE_BYTES)
+#define HG_LEAST_FILES_BYTES (64 * (uint64) HG_SPILL_PARTITION_BYTES)
 
 /* Part of work memory that file buffers may take, and of what is left that a partition may. */
 #define HG_FILES_PART 4
@@ -55,7 +55,7 @@ hg_join_partition_bits(const HgJoinMemory *memory, double expected)
 	int bits = 2;
 
 	while (bits < HG_SPILL_MAX_BITS && expected / (1 << bits) > limit / HG_PARTITION_PART &&
-		   (UINT64CONST(4) << bits) * HG_SPILL_FILE_BYTES <= room)
+		   (UINT64CONST(4) << bits) * HG_SPILL_PARTITION_BYTES <= room)
 		bits++;
 	return bits;
 }

@@ -254,7 +254,7 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 											state->participants.process, shared->nprocesses};
 
 		spills[side] =
-			hg_spill_create(state->inputs[side]->held.rows, 0, bits, &state->memory.files);
+			hg_spill_create(state->inputs[side]->held.rows, 0, bits, true, &state->memory.files);
 		hg_spill_share(spills[side], &participants);
 	}
 	hg_join_spill_push(&state->spill, spills, &shared->next_partition);
