@@ -77,7 +77,7 @@
 #define HG_CHECK_NS 8.0		   /* the check; est */
 
 /*
- * Prices of our nodes, which planner/hg_input_cost.h converts to the planner's units.  A row and
+ * Prices of our nodes, which planner/hg_path_cost.h converts to the planner's units.  A row and
  * its keys are charged less than HG_JOIN_ROW_NS: a little less than core charges for a row of a
  * hash join (planner/hg_join_cost.c).
  */

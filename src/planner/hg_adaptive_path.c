@@ -17,10 +17,9 @@
 
 #include "batch/hg_input.h"
 #include "executor/join/hg_join_lookup.h"
-#include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
-#include "planner/hg_input_cost.h"
-#include "planner/hg_scan_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 
 /* More outer rows are never collected to be counted. */
 #define HG_ADAPTIVE_MOST_ROWS 1000000.0

@@ -48,16 +48,12 @@
 
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "hg_guc.h"
-#include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_grouping_sets.h"
-#include "planner/hg_input_cost.h"
-#include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 #include "planner/hg_plan_notes.h"
-#include "planner/hg_scan_path.h"
-#include "planner/hg_scan_share.h"
-#include "planner/hg_star_path.h"
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 

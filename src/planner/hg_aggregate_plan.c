@@ -36,11 +36,10 @@
 #include "executor/aggregate/hg_aggregate_spill.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_plan.h"
-#include "planner/hg_graph_cost.h"
 #include "planner/hg_grouping_sets.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_star_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 #include "resident/hg_resident_array.h"
 
 bool

@@ -13,8 +13,8 @@
 #include "optimizer/paths.h"
 
 #include "planner/hg_core_path.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_path_cost.h"
 #include "planner/hg_planner_run.h"
 
 /*

@@ -8,7 +8,7 @@
  * 1. A nested loop that reads all of its inner side for each outer row.  Its time is the product of
  *	  two numbers of rows, which may both be guesses.  A join that hashes takes their sum.
  * 2. A nested loop that looks rows up in an index.  Its price may leave out pages that it reads
- *	  (hg_input_cost.h).  Core prefers it to a path that costs as much within 1 %, as its first row
+ *	  (hg_path_cost.h).  Core prefers it to a path that costs as much within 1 %, as its first row
  *	  comes sooner.
  * 3. A hash join.  It takes several times as long as its price says, if core's scans take what
  *	  theirs say.

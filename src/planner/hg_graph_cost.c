@@ -23,10 +23,8 @@
 #include "batch/hg_key.h"
 #include "batch/hg_scan_qual.h"
 #include "executor/join/hg_join_cover.h"
-#include "planner/hg_graph_cost.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_eligible.h"
-#include "planner/hg_scan_share.h"
+#include "planner/hg_path_cost.h"
 
 bool
 hg_graph_takes_quals(const RelOptInfo *rel)

@@ -58,10 +58,9 @@
 
 #include "batch/hg_scan_qual.h"
 #include "executor/join/hg_join_cover.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_path_cost.h"
 #include "planner/hg_planner_run.h"
-#include "planner/hg_scan_share.h"
 
 /* ---------------------------------------------------------------------
  * The range of a join's keys, as far as statistics tell

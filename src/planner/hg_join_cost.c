@@ -24,7 +24,7 @@
  * replaces. That is less than core's hash join if few columns are returned. It may be more if many
  * are; core's join still takes longer then, and is removed (hg_core_path.h). Charging less where
  * core is slowest would make plans with more rows cheaper, and let them win from nested loops. A
- * unit of nested loops takes 3 to 22 us on TPC-H's tables; hg_input_cost.h estimates their
+ * unit of nested loops takes 3 to 22 us on TPC-H's tables; hg_path_cost.h estimates their
  * lookups, and no path's cost depends on another's. In detail:
  *
  *	- What the node does like core costs the same: hash functions, quals, children.
@@ -81,7 +81,7 @@
  *	max(C, C / d + P)	the reader takes at least C, and meanwhile the others do its part of the
  *						other side; if each read it for itself, they would cost C + P
  *	HG_SHARED_ROW_NS	for each outer row of a process that could otherwise stream it, and memory:
- *						these are feared rows (hg_input_cost.h)
+ *						these are feared rows (hg_path_cost.h)
  *	HG_CHUNKED_ROW_NS	for all rows that go to disk because both sides are stored; a process with
  *						only the inner side takes the outer one in chunks
  *
@@ -109,11 +109,8 @@
 #include "engine/hg_shape.h"
 #include "executor/join/hg_join_cover.h"
 #include "hg_guc.h"
-#include "planner/hg_graph_cost.h"
-#include "planner/hg_input_cost.h"
-#include "planner/hg_join_cost.h"
+#include "planner/hg_path_cost.h"
 #include "planner/hg_planner_run.h"
-#include "planner/hg_scan_share.h"
 
 /* Bytes of a row on disk beside its columns. */
 #define HG_SPILLED_ROW_BYTES 16

@@ -14,10 +14,10 @@
 
 #include "optimizer/paths.h"
 
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_eligible.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 #include "planner/hg_planner_run.h"
-#include "planner/hg_scan_path.h"
 
 /* A relation's cached input. */
 typedef struct HgFoundInput

@@ -22,14 +22,11 @@
 
 #include "backend/device/hg_device.h"
 #include "hg_guc.h"
-#include "planner/hg_adaptive_path.h"
 #include "planner/hg_core_path.h"
-#include "planner/hg_input_cost.h"
-#include "planner/hg_join_cost.h"
 #include "planner/hg_join_eligible.h"
-#include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_scan_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 
 /*
  * Users of the hook: a session that preloads the library, and queries of the extension itself

@@ -17,7 +17,7 @@
 typedef struct HgJoinPath
 {
 	CustomPath custom; /* must be first; custom_paths: outer, inner, and the nested loop of an
-						* adaptive path (hg_adaptive_path.h) */
+						* adaptive path (hg_paths.h) */
 	JoinType join_type;
 	bool inner_unique;
 
@@ -25,7 +25,7 @@ typedef struct HgJoinPath
 	bool parallel_hash;
 	int read_once; /* the HgSide that one process reads for all, with parallel_hash; or -1 */
 	bool dense;	   /* the inner keys need not be hashed; only known if a side has a HashGraph */
-	/* Total cost if a device answers everything needed (hg_graph_cost.h); negative: none can. */
+	/* Total cost if a device answers everything needed (hg_path_cost.h); negative: none can. */
 	Cost asked;
 
 	/* asked is the cost of all joins below at once; the answer includes unmatched rows. */

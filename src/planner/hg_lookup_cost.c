@@ -31,7 +31,7 @@
  * 3. Neither holds the table: core's price is right, for the number of lookups.
  *
  * Core's own paths keep their prices.  What a loop really takes is the price of an adaptive join
- * (hg_adaptive_path.h), and decides whether a loop is left beside a join that hashes
+ * (hg_paths.h), and decides whether a loop is left beside a join that hashes
  * (hg_core_path.h).
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -51,8 +51,8 @@
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_path_cost.h"
 #include "planner/hg_planner_run.h"
 
 /* A lookup takes less than core's price for this many pages at most. */

@@ -26,11 +26,11 @@
 #include "backend/hg_last_plan.h"
 #include "backend/hg_stats.h"
 #include "hg_guc.h"
-#include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_core_path.h"
 #include "planner/hg_join_eligible.h"
 #include "planner/hg_join_plan.h"
+#include "planner/hg_paths.h"
 #include "planner/hg_plan_notes.h"
 #include "planner/hg_plan_reasons.h"
 

@@ -9,13 +9,9 @@
  */
 #include "hg_compat.h"
 
-#include "planner/hg_aggregate_path.h"
-#include "planner/hg_join_path.h"
+#include "planner/hg_paths.h"
 #include "planner/hg_plan_reasons.h"
 #include "planner/hg_planner.h"
-#include "planner/hg_scan_path.h"
-#include "planner/hg_sort_path.h"
-#include "planner/hg_subplan_path.h"
 
 void
 hg_planner_init(bool preloading)

@@ -42,9 +42,9 @@
 #include "engine/hg_cost_table.h"
 #include "executor/lookup/hg_scan_lookup.h"
 #include "hg_guc.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_subplan_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
 
@@ -204,7 +204,7 @@ hg_clause_is_hashable(const PlannerInfo *root, const RestrictInfo *rinfo)
 
 /* Returns the positions of hash clauses among those that the node would evaluate; or NIL. */
 static List *
-hg_find_hash_clauses(const PlannerInfo *root, const List *clauses)
+hg_find_lookup_clauses(const PlannerInfo *root, const List *clauses)
 {
 	List *positions = NIL;
 	ListCell *lc;
@@ -346,7 +346,7 @@ hg_scan_lookup_path_create(PlannerInfo *root, RelOptInfo *rel, Path *scan)
 	Path *child;
 
 	hg_split_scan_clauses(root, rel, &scan_clauses, &clauses);
-	hash_clauses = hg_find_hash_clauses(root, clauses);
+	hash_clauses = hg_find_lookup_clauses(root, clauses);
 	if (hash_clauses == NIL ||
 		hg_node_varies((Node *) extract_actual_clauses(rel->baserestrictinfo, false)) ||
 		rel->max_attr > HG_LOOKUP_MAX_COLUMNS)

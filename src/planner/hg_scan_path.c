@@ -25,9 +25,8 @@
 #include "optimizer/paths.h"
 
 #include "hg_guc.h"
-#include "planner/hg_input_cost.h"
-#include "planner/hg_scan_path.h"
-#include "planner/hg_scan_share.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 #include "resident/hg_resident_memory.h"
 
 static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;

@@ -26,7 +26,7 @@
 #include "parser/parsetree.h"
 
 #include "hg_guc.h"
-#include "planner/hg_scan_share.h"
+#include "planner/hg_path_cost.h"
 #include "resident/hg_resident_graph.h"
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"

@@ -42,11 +42,10 @@
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/sort/hg_sort.h"
 #include "hg_guc.h"
-#include "planner/hg_aggregate_path.h"
 #include "planner/hg_aggregate_plan.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_sort_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 

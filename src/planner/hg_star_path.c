@@ -29,13 +29,10 @@
 #include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_star_graphs.h"
 #include "hg_guc.h"
-#include "planner/hg_graph_cost.h"
-#include "planner/hg_input_cost.h"
 #include "planner/hg_join_eligible.h"
-#include "planner/hg_join_path.h"
 #include "planner/hg_join_plan.h"
-#include "planner/hg_scan_share.h"
-#include "planner/hg_star_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 
 /* The least valid share of a table that is looked up. */
 #define HG_STAR_SHARE 0.9

@@ -29,8 +29,8 @@
 
 #include "engine/hg_cost_table.h"
 #include "hg_guc.h"
-#include "planner/hg_input_cost.h"
-#include "planner/hg_subplan_path.h"
+#include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 

@@ -37,7 +37,7 @@
 #include "batch/hg_input.h"
 #include "engine/hg_hash.h"
 #include "executor/join/hg_join.h"
-#include "planner/hg_join_path.h"
+#include "planner/hg_paths.h"
 #include "sql/hg_sql_relation.h"
 
 /* ---------------------------------------------------------------------

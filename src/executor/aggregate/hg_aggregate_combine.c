@@ -20,7 +20,7 @@
 #include "utils/datum.h"
 
 #include "executor/aggregate/hg_aggregate_advance.h"
-#include "executor/aggregate/hg_aggregate_combine.h"
+#include "executor/aggregate/hg_aggregate_sets.h"
 #include "executor/aggregate/hg_aggregate_sums.h"
 
 /* Returns the part of a function's state that a transition function makes; NULL: there is none. */

@@ -6,7 +6,7 @@
  * The rows of the input make the groups of the first set, which has the columns of all sets.  The
  * planner has ordered the other sets as a tree (planner/hg_grouping_sets.h).  The groups of a set
  * are combined from those of its parent while the node returns the parent's groups: their keys
- * are looked up in the set's own hash table, and the states are combined (hg_aggregate_combine.h).
+ * are looked up in the set's own hash table, and the states are combined (hg_aggregate_sets.h).
  * When all groups of the parent are returned, its sets are complete and are returned one by one,
  * each before those that follow it.
  *
@@ -33,7 +33,7 @@
 #include "utils/memutils.h"
 
 #include "executor/aggregate/hg_aggregate.h"
-#include "executor/aggregate/hg_aggregate_combine.h"
+#include "executor/aggregate/hg_aggregate_sets.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
 /* ---------------------------------------------------------------------

@@ -1,19 +1,25 @@
 /*-------------------------------------------------------------------------
  *
- * hg_input_cost.h
- *	  What reading an input of a join costs, or looking its rows up in an index.
+ * hg_path_cost.h
+ *	  What our paths cost: inputs, lookups in an index, joins, and cached columns and HashGraphs.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
  */
-#ifndef HG_INPUT_COST_H
-#define HG_INPUT_COST_H
+#ifndef HG_PATH_COST_H
+#define HG_PATH_COST_H
 
 #include "nodes/pathnodes.h"
 #include "optimizer/optimizer.h"
 
 #include "engine/hg_cost_table.h"
+#include "engine/hg_engine.h"
+#include "planner/hg_join_eligible.h"
+#include "planner/hg_join_plan.h"
+#include "resident/hg_resident_graph_key.h"
+
+/* hg_input_cost.c: what reading an input costs */
 
 typedef struct HgKeyRange
 {
@@ -33,8 +39,7 @@ extern bool hg_key_range(PlannerInfo *root, const RestrictInfo *clause, bool lef
 /* The total cost of a forced join or aggregate. */
 #define HG_FORCED_TOTAL 0.001
 
-/* Converts nanoseconds to costs, in proportion to core's cost of forming a row or of an operator.
- */
+/* Converts nanoseconds to costs, by core's cost of forming a row or of an operator. */
 static inline Cost
 hg_tuple_cost(double ns)
 {
@@ -166,4 +171,125 @@ extern Cost hg_loop_lookup_cost(PlannerInfo *root, const NestPath *loop, double 
 /* Returns what all lookups of a nested loop take, for the outer rows that core expects. */
 extern Cost hg_loop_lookups_cost(PlannerInfo *root, const NestPath *loop);
 
-#endif /* HG_INPUT_COST_H */
+/* hg_join_cost.c: what a join costs */
+
+/* Returns the side that is not partial, if processes join both sides together; else -1. */
+extern int hg_join_read_once(const Path *outer, const Path *inner, bool parallel_hash);
+
+/* What all joins of a relation by the same number of workers have in common. */
+typedef struct HgJoinShare
+{
+	int workers;
+	double rows; /* that each process returns */
+	Cost cost;	 /* lower bound of the cost beside both sides */
+} HgJoinShare;
+
+/* Fills in *share for the relation's expected rows. */
+extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share);
+
+/* Returns how much too high hg_join_least_cost() is for counted rows or a side read once. */
+extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
+								 const HgInputCost *outer, const HgInputCost *inner,
+								 bool parallel_hash);
+
+/*
+ * Returns a lower bound of the total cost of a join of two unparameterized paths. together:
+ * processes join both sides together, and not each for itself.
+ */
+static inline Cost
+hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
+				   const HgInputCost *inner, bool parallel_hash)
+{
+	Cost least = share->cost + outer->least - outer->workers + inner->least - inner->workers;
+
+	if (outer->joined)
+		least -= Min(outer->path->rows, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS);
+	if (joinrel->reltarget->exprs == NIL ||
+		(parallel_hash && outer->path->parallel_workers != inner->path->parallel_workers))
+		least -= hg_join_least_saving(joinrel, share, outer, inner, parallel_hash);
+	return least;
+}
+
+/*
+ * Fills in rows and costs of a path with these inputs and keys whose other fields are set. A path
+ * with parallel_workers is partial.
+ */
+extern void hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const inputs[2],
+						 const JoinPathExtraData *extra, const HgJoinKeys *keys);
+
+/* hg_graph_cost.c: what a join costs that takes rows from cached HashGraphs */
+
+/* The costs of a join that takes some rows from cached HashGraphs. */
+typedef struct HgGraphCost
+{
+	Cost startup; /* to read the other rows; infinite if reading all rows costs less */
+	Cost run;	  /* to join */
+	Cost asked;	  /* total cost if a device answers with the number of pairs or with groups;
+				   * negative if none can */
+} HgGraphCost;
+
+/*
+ * Computes the costs of a path whose inputs and rows are filled in, if rows come from cached
+ * HashGraphs (executor/join/hg_join_cover.h). The join returns columns[] of each side. Reading all
+ * of each side costs input_costs[]. A process may store inner_room inner rows in memory. Returns
+ * false if no row would come from a cached HashGraph.
+ */
+extern bool hg_graph_cost(PlannerInfo *root, const HgJoinPath *path, const int columns[2],
+						  const Cost input_costs[2], double inner_room, HgGraphCost *cost);
+
+/* Returns true if all clauses of a relation can be evaluated over columns. */
+extern bool hg_graph_takes_quals(const RelOptInfo *rel);
+
+/*
+ * For a join with one hash clause: returns how much of the table on a side is covered by a cached
+ * graph whose key is that side's operand. *rel becomes the table. The share in the result is 0 if
+ * no graph can cover rows.
+ */
+extern HgGraphExtent hg_graph_clause_extent(PlannerInfo *root, List *hash_clauses, HgSide side,
+											RelOptInfo **rel);
+
+/*
+ * Returns true if, as far as this process knows, a device has replicas of all columns of exprs
+ * beside the graphs of a path's tables. Requests missing columns, which are loaded in the
+ * background.
+ */
+extern bool hg_graph_ask_columns(PlannerInfo *root, const HgJoinPath *path, List *exprs);
+
+/*
+ * Returns the cost of a device joining the tables of njoins joins at once. Their graphs have edges
+ * rows; filtered of them belong to tables with clauses.
+ */
+extern Cost hg_graph_star_cost(int njoins, double edges, double filtered);
+
+/* hg_scan_share.c: how much of a relation is cached */
+
+/* Asks the directory about a base relation, and remembers the answer as long as rel exists. */
+extern void hg_scan_share_note(const RelOptInfo *rel, Oid relation);
+
+/* Returns the share of blocks, from 0 to 1, that our sequential scan reads from cached columns. */
+extern double hg_scan_share(const RelOptInfo *rel);
+
+/* Returns true if a base relation has a cached HashGraph. */
+extern bool hg_scan_has_graph(const RelOptInfo *rel);
+
+/*
+ * Returns the current extent of a table's graph by a key, with the columns in any order. asked has
+ * the column numbers and parts of the key.
+ */
+extern HgGraphExtent hg_scan_graph_extent(PlannerInfo *root, const RelOptInfo *rel,
+										  const HgGraphKey *asked);
+
+/*
+ * Returns true if, as far as is known, a device has a replica of a column beside the graph's.
+ * Requests the column (hg_resident_graph_ask_column).
+ */
+extern bool hg_scan_ask_column(PlannerInfo *root, const RelOptInfo *rel, const HgGraphKey *asked,
+							   AttrNumber number);
+
+/* Returns how much less a row of a base relation costs for its clauses. */
+typedef Cost (*HgQualPrice)(const RelOptInfo *rel);
+
+/* Returns price() of a base relation, called once; 0 if it has no clauses. */
+extern Cost hg_scan_price_qual(const RelOptInfo *rel, HgQualPrice price);
+
+#endif /* HG_PATH_COST_H */
