@@ -257,7 +257,10 @@ typedef struct HgQueueStaging
 	HgQueueArea rooms;
 } HgQueueStaging;
 
-/* Divides the staging area: three quarters are for leases. */
+/*
+ * Divides a staging area of `bytes` bytes, of which nothing is taken: the first three quarters are
+ * for leases. Both parts are whole pages (HG_WIRE_PAGE); what is left over is not used.
+ */
 extern void hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes);
 
 /*
@@ -332,7 +335,12 @@ hg_queue_now_ms(void)
  */
 extern HgQueueState hg_queue_turn_try(HgServerQueue *queue, HgQueueEntry *job);
 
-/* Admits waiting jobs after a release, and wakes the first one if it can evict replicas. */
+/*
+ * After a release, admits waiting participants, and then waiting jobs in their order until one must
+ * wait on. A job that can never run stops waiting too. If no participant waits any more, asks idle
+ * jobs to go (hg_queue_idle_ask). Wakes the first job that still waits if evicting replicas would
+ * make room for it.
+ */
 extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 
 /* Grants room for results to waiting requests. */

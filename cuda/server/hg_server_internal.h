@@ -4,10 +4,9 @@
  *	  A connection's messages and its jobs: shared by the files of a session.
  *
  *	hg_server_session.c		receives, checks and answers messages
- *	hg_server_request.c		calls the engine for a request
+ *	hg_server_request.c		calls the engine for a request, also to a shard; leases, room for
+ *							results, memory for more rows
  *	hg_server_job.c			a job's life: opened, evicted, closed
- *	hg_server_request.c		leases, room for results, memory for more rows
- *	hg_server_request.c	requests to a shard
  *
  * Copyright (c) 2026, the hashgraph authors
  *

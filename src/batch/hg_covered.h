@@ -159,7 +159,10 @@ extern HgPinnedGraph *hg_covered_graph_by(const HgCovered *covered, int column,
 /* Returns true if all rows of a graph that hg_covered_graph_by() returned are covered. */
 extern bool hg_covered_has_all(const HgCovered *covered, const HgPinnedGraph *graph);
 
-/* Returns an upper bound, exclusive, of the covered rows' numbers within their segments. */
+/*
+ * Returns the number of rows of the largest added segment, covered or not, and at least 1: all
+ * numbers of covered rows within their segments are below it. Call hg_covered_end() first.
+ */
 extern uint32 hg_covered_stride(const HgCovered *covered);
 
 /*

@@ -223,7 +223,7 @@ typedef struct HgHeapLines
 	/* [nothers] their line pointers */
 	OffsetNumber others[MaxHeapTuplesPerPage];
 	bool xids_ended;	  /* all transactions of the rows have ended, with known outcome */
-	TransactionId newest; /* if is_finished, the newest committed one, or InvalidTransactionId */
+	TransactionId newest; /* if xids_ended, the newest committed one, or InvalidTransactionId */
 } HgHeapLines;
 
 /*

@@ -83,7 +83,12 @@ hg_key_column_reserved(const HgKeyColumn *column)
 	return words * column->width;
 }
 
-/* Appends words[which[nwords]], or words[nwords] if which is NULL, as rows from first_row on. */
+/*
+ * Appends copies of nwords words, words[which[i]] or words[i] if which is NULL, as rows from
+ * first_row on, cut to the column's width. If first_row does not follow the last row, a piece
+ * begins, which only a shared job may have (HgKeyPiece). Charges the budget without checking it;
+ * raises an error if there is no memory.
+ */
 extern void hg_key_column_add(HgKeyColumn *column, uint64 first_row, const uint64 *words,
 							  const uint16 *which, int nwords);
 
@@ -140,8 +145,9 @@ extern int hg_key_bits_add_words(HgKeyBits *bits, const uint64 *words, const uin
 								 int nwords);
 
 /*
- * Reads up to max keys from *position on, which is 0 at first, and advances it.  Returns the
- * number of keys; 0 at the end.
+ * Stores up to max keys in words, each once, in the order of the bitmap: ascending from map.least,
+ * modulo 2^32 or 2^64. Keys of 4 bytes are zero-extended. Begins at *position, which is 0 at first,
+ * and advances it. Returns the number of keys; 0 at the end.
  */
 extern int hg_key_bits_next(const HgKeyBits *bits, uint64 *position, uint64 *words, int max);
 

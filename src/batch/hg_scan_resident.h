@@ -44,10 +44,12 @@ typedef enum HgChangedFound
 } HgChangedFound;
 
 /*
- * Finds the rows of a version's changed block that the scan's snapshot sees.  Sets the bits of
- * those that are the version's, by row number in the version, and *count to their number.  *lines
- * gets the line pointers of the other visible rows.  following is the block that comes next, or
- * negative.  horizon is hg_changed_horizon()'s.
+ * Finds the rows of a version's changed block that the scan's snapshot sees.  Sets the bits of the
+ * rows that are the version's, by row number in the version, and *count to their number. The bits
+ * of the block's rows must be 0 before. block, and following, the block of the next call or
+ * negative, count from the version's first block. In *lines only buffer, nothers and others, the
+ * line pointers of the other visible rows, may be used. After HG_CHANGED_UNKNOWN no bit has
+ * changed, and *count and *lines are undefined.  horizon is hg_changed_horizon()'s.
  */
 extern HgChangedFound hg_changed_find(TableScanDesc scan, HgSegmentVersion *version,
 									  const HgSegmentRows *rows, int block, int following,
@@ -122,9 +124,10 @@ typedef struct HgResidentRun
 } HgResidentRun;
 
 /*
- * Sets *run to the next run or block.  Repeated calls return the same one until its rows are
- * skipped.  *blocks grows by the number of valid blocks of each run that begins.  Returns false at
- * the end.
+ * Sets *run to the next run, of which only nrows, first and segment are set, or block. Covered rows
+ * are passed over; a rescan starts again. Repeated calls return the same one until its rows are
+ * skipped. Raises an error if the versions are not pinned any more.  *blocks grows by the number of
+ * valid blocks of each run that begins.  Returns false at the end.
  */
 extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 								  uint64 *blocks);

@@ -24,8 +24,9 @@ typedef struct HgJoinKeys
 } HgJoinKeys;
 
 /*
- * Returns the clauses of a join that can be hash keys, RestrictInfos whose outer_is_left is set,
- * and fills in *keys for them. The result may be restrictlist itself.
+ * Returns the RestrictInfos of restrictlist that can be hash keys, in its order; NIL if there are
+ * none. Assigns outer_is_left of each. Fills in *keys for these clauses alone; it is zero for NIL.
+ * The result may be restrictlist itself, so the caller must not change it.
  */
 extern List *hg_find_hash_clauses(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel,
 								  RelOptInfo *innerrel, JoinType join_type, List *restrictlist,

@@ -63,7 +63,11 @@ extern double hg_parallel_divisor(const Path *path);
  */
 extern Cost hg_workers_cost(const RelOptInfo *rel, int workers, Cost priced);
 
-/* Returns how much of that cost the cost of a path contains. */
+/*
+ * Returns the cost of starting workers that a partial path contains if it is a join of ours, or a
+ * projection of one. Returns 0 for any other path, and for a path of a partition. Does not look at
+ * the paths below.
+ */
 extern Cost hg_workers_priced(const Path *path);
 
 /*
@@ -76,8 +80,9 @@ extern Cost hg_path_saving(const Path *path);
 extern bool hg_path_is_cached(const Path *path);
 
 /*
- * Returns what reading such a path saves beyond hg_path_saving() if its columns are aggregated
- * directly, or with counted if its rows are only counted.
+ * Returns what is saved beyond hg_path_saving() if the cached columns of a path are aggregated
+ * directly; 0 for a path that reads none. If counted, rows are only counted, which saves more if
+ * the table has no WHERE. The result may exceed the path's cost.
  */
 extern Cost hg_columns_saving(const Path *path, bool counted);
 

@@ -105,10 +105,11 @@ extern HgDeviceSet hg_resident_graph_partitioned_column(const HgPinnedGraph *gra
 														const HgGraphCodes **codes);
 
 /*
- * Returns the devices that have the partitions of a graph co-partitioned with another graph of the
- * table, or of that graph itself, if all are recorded to have theirs; 0 otherwise.  Requests the
- * co-partitioning.  Call hg_resident_graph_partitioned() for the other graph first.
- * copartition->rows is valid while graph is pinned.
+ * hg_resident_graph_partitioned() must have returned devices for the other graph of the table. If
+ * both are the same version, returns these devices. Otherwise requests that the graph be
+ * co-partitioned with the other one, and returns the devices if each is recorded to have its
+ * partition, else 0. Always sets *use, and *copartition except `found`, which is NULL and the
+ * caller's to set. copartition->rows is valid while graph is pinned.
  */
 extern HgDeviceSet hg_resident_graph_copartition(const HgPinnedGraph *graph,
 												 const HgPinnedGraph *with, HgReplicaUse *use,

@@ -7,16 +7,14 @@
  *	hg_table_cpu.c			the calls of hg_table.h: the contract, streams, sets' marker words
  *	hg_table_static.c		HashGraphs that each change rebuilds: CSR and the two Ellpacks
  *	hg_table_dynamic.c		the HashGraph with empty slots in its lists
- *	hg_table_cuckoo.c		cuckoo tables: maps, sets, numberings
  *	hg_table_groups.c		cuckoo tables: multimaps, a numbering and rows in groups
- *	hg_table_cuckoo.c	looks up the rows of many words at once
- *	hg_table_cuckoo.c	the slot array of cuckoo tables
+ *	hg_table_cuckoo.c		cuckoo tables: maps, sets, numberings; their slot array, and the rows
+ *							of many words looked up at once
  *	hg_table_dycuckoo*.c	DyCuckoo: subtables of buckets (hg_table_dycuckoo.c)
  *	hg_table_lists.c		Algorithm 1 of the HashGraph paper, for static and dynamic tables
- *	hg_table_base.c			the input of a rebuild: an older table's rows and a batch's
- *	hg_table_base.c		batches as words and rows; the rows that a batch erases
+ *	hg_table_base.c			batches as words and rows; the rows that a batch erases; the input of a
+ *							rebuild; memory under the table's limit, cancel
  *	hg_table_slots.h		slots: words and rows side by side or apart
- *	hg_table_base.c			memory under the table's limit, cancel
  *
  * A file calls only files that stand below it.
  *
@@ -246,7 +244,11 @@ typedef struct HgTableErased
 	uint32_t log2;
 } HgTableErased;
 
-/* Builds the table from the unread rest of a source. On failure no memory stays allocated. */
+/*
+ * Fills *erased from the unread rest of a source, which is then at its end; in a set, notes markers
+ * in source->marked. The batch must outlive *erased. Its memory counts toward table's limit until
+ * hg_erased_free. On failure no memory stays allocated.
+ */
 extern HgStatus hg_erased_create(HgTable *table, HgTableErased *erased, HgTableSource *source,
 								 HgError *error);
 

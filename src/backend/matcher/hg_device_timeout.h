@@ -34,9 +34,10 @@
 #include "backend/matcher/hg_matcher_spec.h"
 
 /*
- * Returns the milliseconds that a join may wait for the devices of a set: at least cpu_ms, the
- * CPU's estimated time or 0, and the CPU's time for the sides' rows. hashgraph.gpu_wait_limit
- * overrides it.
+ * Returns the milliseconds that a join may wait for the devices of a set. This is the largest of
+ * cpu_ms (the CPU's estimated time, or 0), the CPU's time for the sides' rows, and a least time: 50
+ * ms if other groups have jobs there, else a second. It is multiplied by the jobs for each
+ * processor if they are more than 1. hashgraph.gpu_wait_limit, if positive, replaces all of this.
  */
 extern double hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms);
 

@@ -60,14 +60,19 @@ typedef struct HgGroupSet
 extern HgStatus hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job,
 									 HgSide side, uint64 first_row, uint64 rows, HgError *error);
 
-/* Reduces all matches of a built job. The records are allocated in context. */
+/*
+ * Reduces all matches of a built job, and stores all groups in *groups, with the records in
+ * context. Too many groups are HG_OK with too_many set. Leaves partial false. Any other status
+ * fills *error, and *groups must not be used. Raises an error if there is no memory, or for an
+ * interrupt.
+ */
 extern HgStatus hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job,
 								   HgMatchMode mode, MemoryContext context, HgGroupSet *groups,
 								   HgError *error);
 
 /* Enters the columns of a reduction into a job spec. */
 extern void hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec);
-/* Enters the columns of one side into a job spec. */
+/* Enters the number and the widths of one side's columns, which are not NULL, into a job spec. */
 extern void hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec);
 
 /* Returns the bytes of a row's values and NULL flags. set may be NULL: 0. */

@@ -492,7 +492,10 @@ extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
 extern void hg_wire_lay_out_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
 								 unsigned char *at, HgExchangeRows *rows);
 
-/* Returns true if the process at the other end runs under our user id. */
+/*
+ * Returns true if the process at the other end of the socket runs under our effective user id;
+ * false also if that cannot be found out.
+ */
 extern bool hg_wire_peer_is_trusted(int fd);
 
 #endif /* HG_WIRE_H */

@@ -88,8 +88,10 @@ extern HgJoinPhase hg_join_emit_joined(HgJoinState *state);
 extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
 
 /*
- * Starts to return a side's rows without a match and those with a NULL key, unless the join does
- * not return them or has counted them.  Returns the next phase; after the rows comes `then`.
+ * Starts to return a side's rows without a match and those with a NULL key. If participants join
+ * together, only the one that ends the join returns the former; each returns its own rows with a
+ * NULL key. Returns the next phase: `then` if the join does not return such rows or has counted
+ * them, else HG_JOIN_RETURN, with `then` after the rows.
  */
 extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
 

@@ -75,8 +75,9 @@ extern void hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool 
 							   bool recorded);
 
 /*
- * Starts to return the rows of the nested loop, if it is chosen.  Returns the next phase.  After
- * the last row the outer rows are gone, and the next chunk can be read.
+ * Starts to return the rows of the nested loop, which is chosen. Returns the next phase. If the
+ * outer side has more rows, those in the input are removed after the last row, and the next chunk
+ * is read; otherwise the join is done.
  */
 extern HgJoinPhase hg_join_emit_looked_up(HgJoinState *state);
 

@@ -54,7 +54,11 @@ extern bool hg_join_ask_pages(HgJoinState *state, uint64 *rows);
 /* Decides in the leader, before workers start, whether to send pages. */
 extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processes);
 
-/* Initializes shared in the leader before each execution.  Returns true if pages are sent in it. */
+/*
+ * In the leader, before each execution and after hg_join_pages_expect(): clears what the last
+ * execution left in shared, and keeps what was planned. Returns true if pages are sent in this
+ * execution: that was planned, and this process has not declined it.
+ */
 extern bool hg_join_pages_reset(const HgJoinPages *pages, HgJoinPagesShared *shared);
 
 /*
