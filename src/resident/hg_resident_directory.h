@@ -51,6 +51,7 @@ typedef enum HgResidentReason
 	HG_REASON_NONE = 0,
 	HG_REASON_NO_MEMORY,
 	HG_REASON_NO_POSITION, /* some blocks have no LSN; the others are loaded */
+	HG_REASON_NOT_VISIBLE, /* no block is all-visible, so none is loaded; only in reports */
 	HG_REASON_NO_WORKER,   /* no background worker; still queued */
 	HG_REASON_FAILED,	   /* an error, which is in the log */
 	HG_REASON_NOT_HEAP,

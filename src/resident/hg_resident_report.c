@@ -67,6 +67,9 @@ hg_report_column(const HgDirectoryEntry *entry, const HgDirectoryColumn *column,
 		report->state = HG_RESIDENT_EVICTED;
 	for (uint32 k = 0; k < entry->nslots; k++)
 		hg_report_add(report, &slots[k], generation);
+	if (report->state == HG_RESIDENT_READY && report->reason == HG_REASON_NONE &&
+		report->total > 0 && report->visible == 0)
+		report->reason = HG_REASON_NOT_VISIBLE;
 }
 
 /* Fills in the report of a graph; of_column is that of its first column. */
@@ -237,6 +240,9 @@ hg_resident_reason_text(HgResidentReason reason)
 		case HG_REASON_NO_POSITION:
 			return "blocks of it were written without WAL: VACUUM (FREEZE) and "
 				   "hashgraph_resident_refresh() cure that";
+		case HG_REASON_NOT_VISIBLE:
+			return "none of its pages is marked as visible to all: VACUUM does that, two seconds "
+				   "after the last change at the earliest";
 		case HG_REASON_NO_WORKER:
 			return "no background worker could be started: max_worker_processes is used up";
 		case HG_REASON_FAILED:
