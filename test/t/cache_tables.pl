@@ -231,6 +231,15 @@ is($session->query(q{select * from hashgraph_resident_check('t')}), '0|0', 'a se
 $session->query('commit');
 sql('vacuum t');
 
+# a table that VACUUM could not mark, because of an older snapshot, is ready without a page, and the view says so
+$session->query('begin isolation level repeatable read; select count(*) from t');
+sql(q{create table unmarked as select i as k from generate_series(1, 1000) i; vacuum unmarked; select hashgraph_resident_add('unmarked', wait => true)});
+my $state_of = sub { sql(q{select state, blocks_visible > 0, reason like 'none of its pages is marked%' from hashgraph_resident where relation = 'unmarked'::regclass}) };
+is($state_of->(), 'ready|f|t', 'a table without a page that is visible to all is ready with a reason');
+$session->query('commit');
+ok(wait_for(sub { sql(q{vacuum unmarked; select hashgraph_resident_refresh('unmarked')}); $state_of->() eq 'ready|t|' }, 30), '... and without it once VACUUM has marked them');
+sql('drop table unmarked');
+
 # files that come and go, each way with a table of its own: what is done to it, and its rows then
 my $rows = all_rows('t');
 my %files = (
