@@ -241,8 +241,8 @@ hg_resident_reason_text(HgResidentReason reason)
 			return "blocks of it were written without WAL: VACUUM (FREEZE) and "
 				   "hashgraph_resident_refresh() cure that";
 		case HG_REASON_NOT_VISIBLE:
-			return "none of its pages is marked as visible to all: VACUUM does that, two seconds "
-				   "after the last change at the earliest";
+			return "none of its pages is marked as visible to all: VACUUM it, two seconds after its "
+				   "last change";
 		case HG_REASON_NO_WORKER:
 			return "no background worker could be started: max_worker_processes is used up";
 		case HG_REASON_FAILED:
