@@ -35,6 +35,7 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
 #include "optimizer/cost.h"
@@ -159,6 +160,26 @@ hg_aggregate_path_make(RelOptInfo *rel, PathTarget *target, Path *input, bool gr
 	return path;
 }
 
+/*
+ * Returns true if no state of an aggregate is a value that may be long, as the least text is. All
+ * grouping sets have such values at once, and those of groups in memory do not go to files.
+ */
+static bool
+hg_aggrefs_are_narrow(const List *aggrefs)
+{
+	ListCell *lc;
+
+	foreach (lc, aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		if (aggref->aggtranstype == aggref->aggtype && aggref->aggtype != NUMERICOID &&
+			get_typlen(aggref->aggtype) < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
 static Path *
 hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
@@ -180,6 +201,8 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	path->having = having;
 	if (root->parse->groupingSets != NIL)
 	{
+		if (!hg_aggrefs_are_narrow(aggrefs))
+			return NULL;
 		path->sets = hg_grouping_sets_plan(root, input->rows);
 		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
 	}
@@ -624,17 +647,25 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	}
 }
 
-/* Returns true if the node can make groups for the query's grouping sets. */
+/*
+ * Returns true if the node can make groups for the query's grouping sets. A custom scan identifies
+ * columns by expression, so equal ones, of which a set may have one, would be one column.
+ */
 static bool
 hg_grouping_sets_supported(const PlannerInfo *root)
 {
+	List *exprs = get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist);
+	List *known = NIL;
 	ListCell *lc;
 
 	if (list_length(root->parse->groupingSets) > HG_MOST_SETS)
 		return false;
-	foreach (lc, get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist))
-		if (pull_var_clause(lfirst(lc), PVC_RECURSE_PLACEHOLDERS) == NIL)
+	foreach (lc, exprs)
+		if (pull_var_clause(lfirst(lc), PVC_RECURSE_PLACEHOLDERS) == NIL ||
+			list_member(known, lfirst(lc)))
 			return false;
+		else
+			known = lappend(known, lfirst(lc));
 	return true;
 }
 

@@ -16,6 +16,7 @@
 
 #include <math.h>
 
+#include "catalog/pg_type.h"
 #include "executor/nodeHash.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
@@ -160,6 +161,7 @@ hg_plan_sets(const HgAggregatePath *path)
 	List *parents = NIL;
 	List *returned = NIL;
 	List *groupings = NIL;
+	List *groups = NIL;
 	ListCell *lc;
 
 	foreach (lc, path->sets)
@@ -170,8 +172,9 @@ hg_plan_sets(const HgAggregatePath *path)
 		parents = lappend_int(parents, set->parent);
 		returned = lappend_int(returned, set->returned);
 		groupings = lappend(groupings, hg_plan_set_groupings(path, set->columns));
+		groups = lappend_int(groups, (int) Min(set->groups, INT_MAX));
 	}
-	return list_make4(columns, parents, returned, groupings);
+	return list_make5(columns, parents, returned, groupings, groups);
 }
 
 Plan *
@@ -238,7 +241,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
 		list_concat(list_make3(keys, equalities, collations), hg_plan_sets(path)));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 10,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 11,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
@@ -257,8 +260,9 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
  *				only counted
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING; not if they are only made
  *				for other grouping sets
- *	sets		the costs of keys, aggregates, groups and disk for every further grouping set, whose
- *				rows are the groups of its parent
+ *	sets		the costs of keys, aggregates and disk for every further grouping set, whose rows
+ *				are the groups of its parent, and HG_COMBINE_INTERNAL_NS for each of their states of
+ *				type internal. The sets share work memory
  *	disk		pages * HG_GROUPS_PAGE * L to write and read the rows of groups that exceed work
  *				memory, partitioned L times until the groups of a partition fit; and HG_GROUPS_FILE
  *				for each partition's file. 65 MB of rows in 64 kB are partitioned six times into
@@ -271,6 +275,10 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 
 /* Estimated bytes of a group beside its values. */
 #define HG_GROUP_BYTES 48
+
+/* Estimated bytes of a state of type internal, in memory and in a file. */
+#define HG_INTERNAL_STATE_BYTES 500
+#define HG_PACKED_STATE_BYTES 128
 
 /* Returns true if an aggregate's argument is computed column by column. */
 static bool
@@ -412,6 +420,23 @@ hg_aggregate_asks_device(PlannerInfo *root, const HgAggregatePath *path, double 
 		   (exprs == NIL || hg_graph_ask_columns(root, join, exprs));
 }
 
+/* Returns the number of aggregates whose states are of type internal. */
+static int
+hg_count_internal(const HgAggregatePath *path)
+{
+	int ninternal = 0;
+	ListCell *lc;
+
+	foreach (lc, path->aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+
+		ninternal += aggref->aggtranstype == INTERNALOID &&
+					 hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_TRANSITION;
+	}
+	return ninternal;
+}
+
 /*
  * Estimates the bytes of a group: a row, its states, and another row for each value that a state
  * stores beyond the first one.
@@ -420,7 +445,8 @@ static inline double
 hg_group_bytes(const HgAggregatePath *path, int row_width, int nvalues)
 {
 	return row_width * Max(nvalues, 1.0) + HG_GROUP_BYTES +
-		   list_length(path->aggrefs) * 2.0 * sizeof(Datum);
+		   list_length(path->aggrefs) * 2.0 * sizeof(Datum) +
+		   hg_count_internal(path) * HG_INTERNAL_STATE_BYTES;
 }
 
 /* Returns the number of states of a group that store a value outside a Datum. */
@@ -436,15 +462,16 @@ hg_count_values(const HgAggregatePath *path)
 }
 
 /*
- * Returns the cost of partitioning rows of a width on disk until each partition's groups fit in
- * memory.
+ * Returns the cost of partitioning rows of row_bytes on disk until each partition's groups fit in
+ * limit bytes of memory.
  */
 static Cost
-hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, int width, double groups)
+hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_bytes, double groups,
+					   double limit)
 {
-	double limit = (double) get_hash_memory_limit();
+	int width = ((const Path *) linitial(path->custom.custom_paths))->pathtarget->width;
 	double bytes = groups * hg_group_bytes(path, width, list_length(path->aggrefs));
-	double pages = ceil(rows * (width + HG_GROUP_BYTES) / BLCKSZ);
+	double pages = ceil(rows * row_bytes / BLCKSZ);
 	double files = 0;
 	double written;
 	int partitions;
@@ -467,10 +494,19 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, int width, doub
 		   Min(files, rows) * HG_GROUPS_FILE * random_page_cost;
 }
 
-/* Returns the cost of combining groups to those of the further grouping sets. */
+/*
+ * Returns the cost of combining groups to those of the further grouping sets, which share the
+ * memory and write groups with packed states.
+ */
 static Cost
 hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
 {
+	double row_bytes = input->pathtarget->width + HG_GROUP_BYTES +
+					   list_length(path->aggrefs) * 2.0 * sizeof(Datum) +
+					   hg_count_internal(path) * HG_PACKED_STATE_BYTES;
+	double share = (double) get_hash_memory_limit() / Max(list_length(path->sets), 1);
+	double combining = list_length(path->aggrefs) * HG_AGGREGATE_NS +
+					   hg_count_internal(path) * HG_COMBINE_INTERNAL_NS;
 	Cost cost = 0;
 	ListCell *lc;
 
@@ -482,9 +518,9 @@ hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
 		if (set->parent < 0)
 			continue;
 		rows = ((const HgPlannedSet *) list_nth(path->sets, set->parent))->groups;
-		cost += rows * hg_operator_cost(bms_num_members(set->columns) * HG_GROUP_KEY_NS +
-										list_length(path->aggrefs) * HG_AGGREGATE_NS) +
-				hg_aggregate_disk_cost(path, rows, input->pathtarget->width, set->groups);
+		cost +=
+			rows * hg_operator_cost(bms_num_members(set->columns) * HG_GROUP_KEY_NS + combining) +
+			hg_aggregate_disk_cost(path, rows, row_bytes, set->groups, share);
 	}
 	return cost;
 }
@@ -562,7 +598,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup +=
 		hg_workers_cost(out->parent, out->parallel_workers, asks ? 0 : hg_workers_priced(input));
 
-	startup += hg_aggregate_disk_cost(path, input->rows, input->pathtarget->width, groups);
+	startup += hg_aggregate_disk_cost(path, input->rows, input->pathtarget->width + HG_GROUP_BYTES,
+									  groups, (double) get_hash_memory_limit());
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;

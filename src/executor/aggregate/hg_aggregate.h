@@ -40,6 +40,7 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_SET_PARENTS,	/* IntList: the set that its groups are combined from; -1: rows */
 	HG_AGGREGATE_SET_RETURNED,	/* IntList: 1 if its groups are returned, else 0 */
 	HG_AGGREGATE_SET_GROUPINGS, /* IntLists: values of the GroupingFuncs for its groups */
+	HG_AGGREGATE_SET_GROUPS,	/* IntList: their expected number */
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 

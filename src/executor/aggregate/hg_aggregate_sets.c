@@ -173,6 +173,7 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 	List *parents = list_nth(cscan->custom_private, HG_AGGREGATE_SET_PARENTS);
 	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
 	List *groupings = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPINGS);
+	List *expected = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPS);
 	int *attnos = palloc((state->ncolumns + 1) * sizeof(int));
 	HgBatch *batch;
 
@@ -181,6 +182,8 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 	sets->sets[0] = (HgGroupingSet){.parent = -1,
 									.returned = parents == NIL || linitial_int(returned) != 0,
 									.never_empty = !state->grouped,
+									.expected = parents == NIL ? cscan->scan.plan.plan_rows
+															   : linitial_int(expected),
 									.groups = state->groups,
 									.spill = &state->spill,
 									.functions = state->functions,
@@ -206,6 +209,7 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 			continue;
 		set->parent = list_nth_int(parents, i);
 		set->returned = list_nth_int(returned, i) != 0;
+		set->expected = list_nth_int(expected, i);
 		sets->sets[set->parent].has_sets = true;
 		states = AllocSetContextCreate(state->context, "HashGraphAggregate set states",
 									   ALLOCSET_DEFAULT_SIZES);
@@ -308,7 +312,7 @@ hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const Hg
 	MemoryContext old;
 
 	if (hg_set_must_spill(state, set))
-		hg_aggregate_start_spill(state, groups, set->spill);
+		hg_aggregate_start_spill(state, set);
 	if (groups->nkeys == 0)
 	{
 		if (groups->count == 0)

@@ -27,6 +27,7 @@ typedef struct HgGroupingSet
 	bool has_sets;	  /* other sets are combined from its groups */
 	bool never_empty; /* it has one group even of no rows */
 	int nlacking;	  /* number of group columns that it lacks; they follow its keys in groups */
+	double expected;  /* number of its groups */
 	Datum *groupings; /* [ngroupings] values of the GROUPING() calls for its groups */
 
 	HgGroups *groups;

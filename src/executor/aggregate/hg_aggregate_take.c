@@ -178,14 +178,15 @@ hg_aggregate_must_spill(const HgAggregateState *state)
 }
 
 void
-hg_aggregate_start_spill(HgAggregateState *state, const HgGroups *groups, HgAggregateSpill *spill)
+hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set)
 {
+	const HgGroups *groups = set->groups;
 	double group_bytes =
 		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
 
 	/* a partition is read while other sets have their shares */
 	state->record.partitions += hg_aggregate_spill_start(
-		spill, state->css.ss.ps.plan->plan_rows * group_bytes,
+		set->spill, set->expected * group_bytes,
 		state->sets.share > 0 ? state->sets.share : state->budget.limit, &state->budget);
 	state->rescannable = false;
 }
@@ -250,7 +251,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 						 HgGroup **found, uint16 *rows)
 {
 	if (hg_aggregate_must_spill(state))
-		hg_aggregate_start_spill(state, state->groups, &state->spill);
+		hg_aggregate_start_spill(state, hg_aggregate_set(&state->sets));
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	state->taking.few =
 		state->spill.writing == NULL &&
@@ -288,7 +289,7 @@ hg_aggregate_unmake_groups(HgAggregateState *state, const HgBatch *batch, const 
 			known++;
 	hg_groups_truncate(groups, known);
 	taking->few = false;
-	hg_aggregate_start_spill(state, groups, &state->spill);
+	hg_aggregate_start_spill(state, hg_aggregate_set(&state->sets));
 	selection = hg_aggregate_find_known(state, batch, keys, found, rows);
 	for (int f = 0; f < taking->nfilters; f++)
 	{
