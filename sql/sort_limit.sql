@@ -130,6 +130,29 @@ select limit_check('select s, count(*) from long_keys join c using (k) group by 
 select limit_check('select o.v, c.w from o join c using (k) order by o.v, c.w limit 1000');
 reset work_mem;
 
+-- many groups, made in the order of the sort key, against it, and in neither order
+create table many (up int, down int, mixed int, k int, n numeric);
+insert into many select i, 100000 - i, i * 7919 % 100019, i % 1000, i / 100.0 from generate_series(1, 100000) i;
+analyze many;
+select limit_check(format('select %s, sum(n), count(*) from many join c using (k) group by 1 order by 1 %s limit 700', key, direction))
+  from unnest(array['up', 'down', 'mixed']) key, unnest(array['asc', 'desc']) direction;
+select limit_check('select mixed, sum(n) x from many join c using (k) group by mixed order by x desc, mixed limit 3000');
+-- ... of a table whose rows lie in that order: PostgreSQL sorts them for little, and ends with the first groups
+reset hashgraph.force;
+set work_mem = '64kB';
+set hash_mem_multiplier = 1;
+explain (costs off) select up, sum(n) from many group by up order by up desc limit 5;
+explain (costs off) select distinct down, k from many order by down limit 5;
+explain (costs off) select mixed, sum(n) from many group by mixed order by mixed limit 5;
+reset work_mem;
+reset hash_mem_multiplier;
+set hashgraph.force = on;
+-- the results of rejected groups raise their errors
+insert into many select i, i, i, 500, 9.9e131071 from generate_series(1, 2) i;
+select limit_check('select k, sum(n) from many join c using (k) group by k order by k limit 2');
+select limit_check('select k, avg(n) from many join c using (k) group by k order by k limit 2');
+select limit_check('select k, count(n) from many join c using (k) group by k order by k limit 2');
+
 -- several processes
 set max_parallel_workers_per_gather = 2;
 set parallel_setup_cost = 0;

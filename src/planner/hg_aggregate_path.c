@@ -34,6 +34,7 @@
  */
 #include "hg_compat.h"
 
+#include "access/stratnum.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
@@ -44,6 +45,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
@@ -687,6 +689,54 @@ hg_groups_reason(const PlannerInfo *root, List *group_clause)
 	return HG_REASON_COST;
 }
 
+/* Returns true if core sorts rows to make the first groups sooner than all groups by hashing. */
+static bool
+hg_core_sorts_first_groups(const List *pathlist)
+{
+	Cost sorted = get_float8_infinity();
+	Cost hashed = get_float8_infinity();
+	ListCell *lc;
+
+	foreach (lc, pathlist)
+	{
+		const Path *path = lfirst(lc);
+
+		if (hg_path_sorts_to_group(path))
+			sorted = Min(sorted, path->startup_cost);
+		else
+			hashed = Min(hashed, path->total_cost);
+	}
+	return sorted < hashed;
+}
+
+/*
+ * Returns true if core probably finds the first groups sooner, by sorting the rows of a table that
+ * lie in the order of the query's first sort key already: it then finishes no other groups. Core
+ * prices that sort as if they lay anyhow. pathlist are core's paths for the groups. Returns false
+ * for cached tables.
+ */
+static bool
+hg_first_groups_are_sorted(PlannerInfo *root, RelOptInfo *input_rel, const RelOptInfo *grouped_rel,
+						   const List *pathlist, List *group_clause)
+{
+	const SortGroupClause *clause;
+	const Node *key;
+	Oid family;
+	Oid type;
+	int16 strategy;
+
+	if (hg_force || !grouped_rel->consider_startup || root->parse->sortClause == NIL ||
+		!IS_SIMPLE_REL(input_rel) || hg_path_is_cached(input_rel->cheapest_total_path) ||
+		!hg_core_sorts_first_groups(pathlist))
+		return false;
+	clause = linitial_node(SortGroupClause, root->parse->sortClause);
+	key = get_sortgroupclause_expr(unconstify(SortGroupClause *, clause), root->processed_tlist);
+	return get_sortgroupref_clause_noerr(clause->tleSortGroupRef, group_clause) != NULL &&
+		   IsA(key, Var) && get_ordering_op_properties(clause->sortop, &family, &type, &strategy) &&
+		   hg_column_is_in_order(root, (const Var *) key,
+								 get_opfamily_member(family, type, type, BTLessStrategyNumber));
+}
+
 /* Offers the node for a query's grouping. */
 static void
 hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
@@ -700,7 +750,9 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	if (grouped_rel->pathlist == NIL || (parse->groupClause == NIL && !parse->hasAggs))
 		return;
 	reason = hg_groups_reason(root, HG_GROUP_CLAUSE(root));
-	if (reason == HG_REASON_COST)
+	if (reason == HG_REASON_COST &&
+		!hg_first_groups_are_sorted(root, input_rel, grouped_rel, grouped_rel->pathlist,
+									HG_GROUP_CLAUSE(root)))
 	{
 		groups = hg_count_groups(grouped_rel->pathlist);
 		reason =
@@ -726,7 +778,8 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 
 	if (core == NIL || clause == NIL || root->parse->hasDistinctOn ||
 		(!IS_SIMPLE_REL(input_rel) && !IS_JOIN_REL(input_rel)) ||
-		hg_groups_reason(root, clause) != HG_REASON_COST)
+		hg_groups_reason(root, clause) != HG_REASON_COST ||
+		hg_first_groups_are_sorted(root, input_rel, distinct_rel, core, clause))
 		return;
 	groups = hg_count_groups(core);
 	/* as in hg_find_shared_groups() */

@@ -110,8 +110,7 @@ hg_scanned_first(const Path *path)
 		}
 }
 
-/* Returns true if a table's rows lie in the order of one of its columns, or nearly so. */
-static bool
+bool
 hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 {
 	VariableStatData stats;

@@ -134,6 +134,12 @@ extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
 extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price,
 						   double lookups);
 
+/*
+ * Returns true if a table's rows lie in the order of one of its columns by the operator less, or
+ * against it, or nearly so.
+ */
+extern bool hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less);
+
 /* What is known of a query's relations once they have their paths. */
 typedef struct HgQueryTables
 {

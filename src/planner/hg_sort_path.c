@@ -6,9 +6,9 @@
  * The node is offered if LIMIT and OFFSET are constants, because core tells the bound only to its
  * own nodes while a query runs. The node rejects rows before they are formed, so all columns of the
  * input must be plain: an expression could raise an error for a rejected row, as core's plan would.
- * The same holds for HAVING, and for final functions other than those that the aggregate node
- * computes itself. Functions that core evaluates after the sort are evaluated by this node, for the
- * rows that it returns.
+ * The same holds for HAVING, and for final functions. Only results that the aggregate node computes
+ * itself are allowed, whose errors it raises for rejected groups too. Functions that core evaluates
+ * after the sort are evaluated by this node, for the rows that it returns.
  *
  * COST, for N rows of the input and a limit of L, over the cost of the input:
  *

@@ -513,6 +513,8 @@ hg_aggregate_end_reading(HgAggregateState *state)
 
 	state->next_group = 0;
 	state->sets.combined = set->has_sets ? 0 : state->groups->count;
+	if (state->limit.top != NULL)
+		hg_aggregate_limit_begin(&state->limit, state->groups->count);
 	if (state->having != NULL)
 		hg_aggregate_forget_having(state->having);
 	state->record.spilled_bytes += hg_aggregate_spill_finish(set->spill);
@@ -663,7 +665,7 @@ hg_aggregate_next_group(HgAggregateState *state)
 		}
 		number = state->next_group++;
 		if (state->limit.top != NULL)
-			number = hg_aggregate_limited_group(number, state->groups->count);
+			number = hg_aggregate_limited_group(&state->limit, number, state->groups->count);
 		group = hg_groups_get(state->groups, number);
 		if (hg_aggregate_is_beyond(state, group))
 			continue;

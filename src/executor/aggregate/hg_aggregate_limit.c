@@ -15,6 +15,30 @@
 #include "executor/aggregate/hg_aggregate_limit.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
+void
+hg_aggregate_limit_begin(HgAggregateLimit *limit, uint32 count)
+{
+	uint32 divisor;
+	uint32 rest;
+
+	limit->blocks = count / HG_BATCH_ROWS;
+	/* near the golden section, so that blocks in a row are far apart */
+	limit->stride = (uint32) (limit->blocks * 0.618);
+	do
+	{
+		limit->stride++;
+		divisor = limit->blocks;
+		rest = limit->stride;
+		while (rest != 0)
+		{
+			uint32 remainder = divisor % rest;
+
+			divisor = rest;
+			rest = remainder;
+		}
+	} while (limit->blocks > 0 && divisor != 1);
+}
+
 /* Sets the last accepted key as a scaled integer, if it is a numeric that is one. */
 static void
 hg_aggregate_scale_limit(HgAggregateLimit *limit)
@@ -50,8 +74,35 @@ hg_aggregate_compare_scaled(HgAggregateLimit *limit, const HgGroup *group, bool 
 	return true;
 }
 
-bool
-hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group)
+/*
+ * Raises the errors of a rejected group's results.  Sums and averages of numerics overflow when
+ * they are finished, unless they are scaled integers; no other result of a group that may be
+ * rejected raises an error.
+ */
+static void
+hg_aggregate_finish_rejected(HgAggregateState *state, HgGroup *group)
+{
+	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
+
+	for (int i = 0; i < state->nresults; i++)
+	{
+		const HgResult *result = &state->results[i];
+		MemoryContext old;
+		bool null;
+
+		if ((result->kind != HG_AGGREGATE_SUM_NUMERIC &&
+			 result->kind != HG_AGGREGATE_AVG_NUMERIC) ||
+			hg_function_scaled(result->function, group).known)
+			continue;
+		old = MemoryContextSwitchTo(econtext->ecxt_per_tuple_memory);
+		(void) hg_function_finish(result->function, result->kind, group, &null);
+		MemoryContextSwitchTo(old);
+	}
+}
+
+/* Returns true if a group's first sort key is rejected. */
+static bool
+hg_aggregate_key_is_beyond(HgAggregateState *state, HgGroup *group)
 {
 	HgAggregateLimit *limit = &state->limit;
 	ExprContext *econtext = state->css.ss.ps.ps_ExprContext;
@@ -60,11 +111,6 @@ hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group)
 	bool null;
 	bool beyond;
 
-	if (limit->top == NULL)
-		return false;
-	limit->top->seen++;
-	if (!limit->top->complete)
-		return false;
 	if (limit->result != NULL && hg_result_is_scaled(limit->result) &&
 		hg_aggregate_compare_scaled(limit, group, &beyond))
 		return beyond;
@@ -80,4 +126,18 @@ hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group)
 	beyond = hg_top_keys_rejects_first(limit->top, value, null);
 	MemoryContextSwitchTo(old);
 	return beyond;
+}
+
+bool
+hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group)
+{
+	HgTopKeys *top = state->limit.top;
+
+	if (top == NULL)
+		return false;
+	top->seen++;
+	if (!top->complete || !hg_aggregate_key_is_beyond(state, group))
+		return false;
+	hg_aggregate_finish_rejected(state, group);
+	return true;
 }
