@@ -137,13 +137,13 @@ analyze many;
 select limit_check(format('select %s, sum(n), count(*) from many join c using (k) group by 1 order by 1 %s limit 700', key, direction))
   from unnest(array['up', 'down', 'mixed']) key, unnest(array['asc', 'desc']) direction;
 select limit_check('select mixed, sum(n) x from many join c using (k) group by mixed order by x desc, mixed limit 3000');
--- ... of a table whose rows lie in that order: PostgreSQL sorts them for little, and ends with the first groups
 reset hashgraph.force;
+explain (costs off) select mixed, sum(n) from many group by mixed order by mixed limit 5;
+-- ... of a table whose rows lie in that order: PostgreSQL sorts them for little, and ends with the first groups
 set work_mem = '64kB';
 set hash_mem_multiplier = 1;
 explain (costs off) select up, sum(n) from many group by up order by up desc limit 5;
 explain (costs off) select distinct down, k from many order by down limit 5;
-explain (costs off) select mixed, sum(n) from many group by mixed order by mixed limit 5;
 reset work_mem;
 reset hash_mem_multiplier;
 set hashgraph.force = on;

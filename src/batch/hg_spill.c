@@ -229,7 +229,7 @@ hg_spill_write_large(HgSpill *spill, int partition, const HgSpillKeys *keys, con
 	if (other_bytes > PG_UINT32_MAX)
 		ereport(ERROR,
 				(errcode(ERRCODE_PROGRAM_LIMIT_EXCEEDED),
-				 errmsg("row is too wide for a temporary file of a join"),
+				 errmsg("row is too wide for a temporary file of a join or of groups"),
 				 errhint("Raise work_mem, or set hashgraph.enabled to off for this query.")));
 	if (spill->files[partition] == NULL)
 		hg_spill_open(spill, partition);
@@ -387,7 +387,7 @@ hg_spill_rewind(HgSpill *spill, int partition)
 	else if (spill->files[partition] != NULL &&
 			 BufFileSeek(spill->files[partition], 0, 0, SEEK_SET) != 0)
 		ereport(ERROR, (errcode_for_file_access(),
-						errmsg("could not rewind the temporary file of a join")));
+						errmsg("could not rewind the temporary file of a join or of groups")));
 	spill->next.nrows = 0;
 }
 
