@@ -688,7 +688,7 @@ HgEngine *
 hg_server_participants_engine(void)
 {
 	static HgEngine engine = {
-		.name = "team",
+		.name = "shared",
 		.can = HG_CAN_NUMBER,
 		.open = shared_open,
 		.join = &shared_join,

@@ -21,7 +21,7 @@ use constant HANGS => 60;
 # memory that was freed is of no use to anybody
 $ENV{MALLOC_PERTURB_} = 85;
 
-my $node = new_server('team', conf => <<'CONF');
+my $node = new_server('participants', conf => <<'CONF');
 work_mem = 64MB
 hash_mem_multiplier = 1
 max_worker_processes = 16
