@@ -22,8 +22,11 @@
 
 #include "batch/hg_column_store.h"
 
-/* Memory of a page that is being filled, unless one row needs more. */
-#define HG_SPILL_PAGE_BYTES ((Size) 4096)
+/*
+ * Memory of a page that is being filled, unless one row needs more.  64 of them and the buffers of
+ * their files, which a join takes even with less work memory, are 672 kB.
+ */
+#define HG_SPILL_PAGE_BYTES ((Size) 1792)
 
 /* The keys of the rows of a batch. */
 typedef struct HgSpillKeys
