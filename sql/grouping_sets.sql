@@ -116,10 +116,12 @@ select sets_check(format('select %s', q)) as result, q
 select a, g, count(*), grouping(a, g) from s_a join s_b using (k) group by rollup (a, g) order by a, g, grouping(a, g) limit 8;
 select sets_check('select * from (select a, t, sum(i4) from s_a join s_b using (k) group by rollup (a, t) order by 3 desc, 1, 2 limit 5) q');
 
--- left to core: columns without variables, columns that are the same, long values, and what the node does not compute
+-- columns that are the same expression, which versions tell apart or not, and which sets have one by one
+select join_check('select x, y, count(*), grouping(x, y) from (select a as x, a as y from s_a join s_b using (k)) q group by grouping sets (x, y, (x, y))');
+select join_check('select a, case when true then a end, count(*) from s_a join s_b using (k) group by cube (a, case when true then a end)');
+-- left to core: columns without variables, long values, and what the node does not compute
 select sets_check(format('select %s', q)) as result, q
-  from unnest(array['x, y, count(*), grouping(x, y) from (select a as x, a as y from s_a join s_b using (k)) q group by grouping sets (x, y, (x, y))',
-    'a, max(l), count(*) from s_a join s_b using (k) group by rollup (a)', 'x, a, count(*) from (select 1 as x, a from s_a join s_b using (k)) q group by rollup (x, a)', 'a, count(distinct t) from s_a join s_b using (k) group by rollup (a, g)',
+  from unnest(array['a, max(l), count(*) from s_a join s_b using (k) group by rollup (a)', 'x, a, count(*) from (select 1 as x, a from s_a join s_b using (k)) q group by rollup (x, a)', 'a, count(distinct t) from s_a join s_b using (k) group by rollup (a, g)',
     'a, array_agg(i4 order by id) from s_a join s_b using (k) group by rollup (a, g)', 'a, round(sum(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)']) q;
 set hashgraph.float_sums = on;
 select sets_check('select a, round(sum(f8)::numeric, 6), round(stddev(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)');
