@@ -34,7 +34,6 @@
  */
 #include "hg_compat.h"
 
-#include "access/stratnum.h"
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
@@ -48,6 +47,7 @@
 #include "utils/float.h"
 #include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
+#include "utils/typcache.h"
 
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "hg_guc.h"
@@ -721,9 +721,7 @@ hg_first_groups_are_sorted(PlannerInfo *root, RelOptInfo *input_rel, const RelOp
 {
 	const SortGroupClause *clause;
 	const Node *key;
-	Oid family;
-	Oid type;
-	int16 strategy;
+	const TypeCacheEntry *type;
 
 	if (hg_force || !grouped_rel->consider_startup || root->parse->sortClause == NIL ||
 		!IS_SIMPLE_REL(input_rel) || hg_path_is_cached(input_rel->cheapest_total_path) ||
@@ -731,10 +729,12 @@ hg_first_groups_are_sorted(PlannerInfo *root, RelOptInfo *input_rel, const RelOp
 		return false;
 	clause = linitial_node(SortGroupClause, root->parse->sortClause);
 	key = get_sortgroupclause_expr(unconstify(SortGroupClause *, clause), root->processed_tlist);
-	return get_sortgroupref_clause_noerr(clause->tleSortGroupRef, group_clause) != NULL &&
-		   IsA(key, Var) && get_ordering_op_properties(clause->sortop, &family, &type, &strategy) &&
-		   hg_column_is_in_order(root, (const Var *) key,
-								 get_opfamily_member(family, type, type, BTLessStrategyNumber));
+	if (!IsA(key, Var) ||
+		get_sortgroupref_clause_noerr(clause->tleSortGroupRef, group_clause) == NULL)
+		return false;
+	type = lookup_type_cache(exprType(key), TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+	return (clause->sortop == type->lt_opr || clause->sortop == type->gt_opr) &&
+		   hg_column_is_in_order(root, (const Var *) key, type->lt_opr);
 }
 
 /* Offers the node for a query's grouping. */
