@@ -149,9 +149,9 @@ reset hash_mem_multiplier;
 set hashgraph.force = on;
 -- the results of rejected groups raise their errors
 insert into many select i, i, i, 500, 9.9e131071 from generate_series(1, 2) i;
-select limit_check('select k, sum(n) from many join c using (k) group by k order by k limit 2');
-select limit_check('select k, avg(n) from many join c using (k) group by k order by k limit 2');
-select limit_check('select k, count(n) from many join c using (k) group by k order by k limit 2');
+select limit_check('select k, sum(n) from many join c using (k) group by k order by count(*), k limit 2');
+select limit_check('select k, avg(n) from many join c using (k) group by k order by count(*), k limit 2');
+select limit_check('select k, count(n) from many join c using (k) group by k order by count(*), k limit 2');
 
 -- several processes
 set max_parallel_workers_per_gather = 2;
