@@ -3,25 +3,11 @@
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set join_check :abs_srcdir '/sql/include/join_check.sql'
+\set agg_check :abs_srcdir '/sql/include/agg_check.sql'
 \set ECHO none
 \i :join_check
+\i :agg_check
 \set ECHO all
-
--- Compare, and tell who aggregates.
-create function agg_check(query text) returns text language plpgsql as $$
-declare
-  line text;
-  who text := 'core';
-begin
-  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', 'on', true);
-  for line in execute 'explain (costs off) ' || query loop
-    if line like '%Custom Scan (HashGraphAggregate)%' then
-      who := 'HashGraphAggregate';
-    end if;
-  end loop;
-  return format('%s, aggregated by %s', join_check(query), who);
-end
-$$;
 
 -- The lines of EXPLAIN ANALYZE.
 create function agg_explain(query text) returns setof text language plpgsql as $$

@@ -3,25 +3,11 @@
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set join_check :abs_srcdir '/sql/include/join_check.sql'
+\set agg_check :abs_srcdir '/sql/include/agg_check.sql'
 \set ECHO none
 \i :join_check
+\i :agg_check
 \set ECHO all
-
--- Compare, and tell who aggregates.
-create function sets_check(query text) returns text language plpgsql as $$
-declare
-  line text;
-  who text := 'core';
-begin
-  perform set_config('hashgraph.enabled', 'on', true), set_config('hashgraph.force', 'on', true);
-  for line in execute 'explain (costs off) ' || query loop
-    if line like '%Custom Scan (HashGraphAggregate)%' then
-      who := 'HashGraphAggregate';
-    end if;
-  end loop;
-  return format('%s, aggregated by %s', join_check(query), who);
-end
-$$;
 
 create table s_a as
   select i % 20 as k, i as id, case when i % 7 > 0 then i % 5 end as a, case when i % 9 > 0 then 'text ' || i % 4 end as t,
@@ -53,25 +39,25 @@ select sets_json('select a, g, count(*) from s_a join s_b using (k) group by rol
 reset hashgraph.force;
 
 -- kinds of sets
-select sets_check(format('select %s, count(*), sum(i4), grouping(%1$s) from s_a join s_b using (k) group by %s', columns, sets))
+select agg_check(format('select %s, count(*), sum(i4), grouping(%1$s) from s_a join s_b using (k) group by %s', columns, sets))
   from (values ('a, t, g', 'rollup (a, t, g)'), ('a, t, g', 'cube (a, t, g)'), ('a, t, g', 'grouping sets ((a, t), (t, g), (g, a))'), ('a, t, g', 'grouping sets (a, t, g, ())'),
     ('a, t, g', 'a, rollup (t, g)'), ('a, t', 'grouping sets ((a), (a), (t), (a, t), (a, t))'), ('a, t, g', 'rollup ((a, t), g)'), ('a, t, g', 'rollup (a, t), cube (t, g)'),
     ('a, t, g', 'distinct rollup (a, t), rollup (a, g)'), ('a', 'rollup (a)'), ('a, t, g, d, c, k', 'rollup (a, t, g, d, c, k)'), ('a, t, g, d, c', 'cube (a, t, g, d, c)'),
     ('n, c, d', 'cube (n, c, d)'), ('h, l', 'rollup (h, l)'), ('id, k', 'grouping sets (rollup (id, k), k)')) v (columns, sets);
-select sets_check('select count(*), sum(i4) from s_a join s_b using (k) group by ()');
-select sets_check('select count(*), sum(i4) from s_a join s_empty using (k) group by ()');
-select sets_check('select count(*), sum(i4) from s_a join s_b using (k) group by grouping sets ((), ())');
-select sets_check('select a, t from s_a join s_b using (k) group by cube (a, t)');
+select agg_check('select count(*), sum(i4) from s_a join s_b using (k) group by ()');
+select agg_check('select count(*), sum(i4) from s_a join s_empty using (k) group by ()');
+select agg_check('select count(*), sum(i4) from s_a join s_b using (k) group by grouping sets ((), ())');
+select agg_check('select a, t from s_a join s_b using (k) group by cube (a, t)');
 -- more sets than a node has
-select sets_check('select a, t, g, count(*) from s_a join s_b using (k) group by cube (a, t, g, d, c, n, h)');
+select agg_check('select a, t, g, count(*) from s_a join s_b using (k) group by cube (a, t, g, d, c, n, h)');
 
 -- no rows: the empty set still has a group
-select sets_check('select e, count(*), sum(i4), avg(nu), max(d), grouping(e) from s_a join s_empty using (k) group by ' || sets)
+select agg_check('select e, count(*), sum(i4), avg(nu), max(d), grouping(e) from s_a join s_empty using (k) group by ' || sets)
   from unnest(array['rollup (e)', 'grouping sets (e)', 'grouping sets (e, (), ())', 'grouping sets ((), (e, k))']) sets;
 
 -- every kind of state is combined, in memory and from files
 create function sets_of_states() returns setof text language sql as $$
-  select sets_check(format('select a, t, %s from s_a join s_b using (k) group by rollup (id, a, t)', list))
+  select agg_check(format('select a, t, %s from s_a join s_b using (k) group by rollup (id, a, t)', list))
     from (values ('count(*), count(i4), sum(i4), avg(i4)'), ('sum(i8), avg(i8), min(i8), max(i4), min(d), max(d)'), ('sum(nu), avg(nu), sum(large), avg(large)'),
       ('min(nu), max(nu), min(large), max(large), min(nu * 2), max(large + 1)'), ('max(iv), min(iv)'), ('sum(iv), avg(iv), bool_and(i4 > 0), bit_or(i4), bit_xor(i8)'),
       ('variance(i4), stddev(i8), var_pop(nu), stddev_pop(large)'), ('count(*) filter (where i4 > 0), sum(i4) filter (where t is null), sum(i4 + a), sum(nu * i4)')) v (list);
@@ -81,8 +67,8 @@ set work_mem = '64kB';
 set hash_mem_multiplier = 1;
 select sets_of_states();
 -- with long values and with many sets
-select sets_check('select l, id, count(*), max(iv) from s_a join s_b using (k) group by rollup (l, id)');
-select sets_check('select l, id, a, t, d, sum(nu), avg(i8) from s_a join s_b using (k) group by cube (l, id, a, t)  , d');
+select agg_check('select l, id, count(*), max(iv) from s_a join s_b using (k) group by rollup (l, id)');
+select agg_check('select l, id, a, t, d, sum(nu), avg(i8) from s_a join s_b using (k) group by cube (l, id, a, t)  , d');
 create function sets_disk(query text) returns text language plpgsql as $$
 declare
   line text;
@@ -101,7 +87,7 @@ reset hash_mem_multiplier;
 reset work_mem;
 
 -- a column of a set and NULL of another one: in HAVING, above, in aggregates, and non-nullable ones
-select sets_check(format('select %s', q)) as result, q
+select agg_check(format('select %s', q)) as result, q
   from unnest(array['a, t, count(*) from s_a join s_b using (k) group by rollup (a, t) having a is null', 'a, t, count(*) from s_a join s_b using (k) group by rollup (a, t) having grouping(a) = 0 and a is null',
     'g, k, count(*), g is null, coalesce(k, -1) from s_a join s_b using (k) group by cube (g, k)', 'a, a + 1, sum(a), sum(a + 1), count(a) from s_a join s_b using (k) group by rollup (a, a + 1)',
     'a + 1, (a + 1) * 2, sum(a + 1), max(a) from s_a join s_b using (k) group by rollup (a + 1, t)', 'coalesce(t, ''none''), t || ''x'', count(*) from s_a join s_b using (k) group by rollup (t, h)',
@@ -114,17 +100,17 @@ select sets_check(format('select %s', q)) as result, q
     'o.k, q.* from s_b o, lateral (select a, count(*), sum(i4) from s_a join s_b b using (k) where b.g = o.g group by rollup (a, t) offset 0) q']) q;
 -- the order of groups and the first of them
 select a, g, count(*), grouping(a, g) from s_a join s_b using (k) group by rollup (a, g) order by a, g, grouping(a, g) limit 8;
-select sets_check('select * from (select a, t, sum(i4) from s_a join s_b using (k) group by rollup (a, t) order by 3 desc, 1, 2 limit 5) q');
+select agg_check('select * from (select a, t, sum(i4) from s_a join s_b using (k) group by rollup (a, t) order by 3 desc, 1, 2 limit 5) q');
 
 -- columns that are the same expression, which versions tell apart or not, and which sets have one by one
 select join_check('select x, y, count(*), grouping(x, y) from (select a as x, a as y from s_a join s_b using (k)) q group by grouping sets (x, y, (x, y))');
 select join_check('select a, case when true then a end, count(*) from s_a join s_b using (k) group by cube (a, case when true then a end)');
 -- left to core: columns without variables, long values, and what the node does not compute
-select sets_check(format('select %s', q)) as result, q
+select agg_check(format('select %s', q)) as result, q
   from unnest(array['a, max(l), count(*) from s_a join s_b using (k) group by rollup (a)', 'x, a, count(*) from (select 1 as x, a from s_a join s_b using (k)) q group by rollup (x, a)', 'a, count(distinct t) from s_a join s_b using (k) group by rollup (a, g)',
     'a, array_agg(i4 order by id) from s_a join s_b using (k) group by rollup (a, g)', 'a, round(sum(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)']) q;
 set hashgraph.float_sums = on;
-select sets_check('select a, round(sum(f8)::numeric, 6), round(stddev(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)');
+select agg_check('select a, round(sum(f8)::numeric, 6), round(stddev(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)');
 reset hashgraph.float_sums;
 
 -- errors
@@ -148,4 +134,4 @@ reset plan_cache_mode;
 deallocate sets;
 reset hashgraph.force;
 drop table s_a, s_b, s_empty;
-drop function sets_check, sets_json, sets_of_states, sets_disk;
+drop function agg_check, sets_json, sets_of_states, sets_disk;

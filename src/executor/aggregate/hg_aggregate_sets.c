@@ -276,6 +276,20 @@ hg_set_must_spill(const HgAggregateState *state, const HgGroupingSet *set)
 	return hg_budget_is_full(&state->budget) || groups->charge.bytes > state->sets.share;
 }
 
+void
+hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set)
+{
+	const HgGroups *groups = set->groups;
+	double group_bytes =
+		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
+
+	/* a partition is read while other sets have their shares */
+	state->record.partitions += hg_aggregate_spill_start(
+		set->spill, set->expected * group_bytes,
+		state->sets.share > 0 ? state->sets.share : state->budget.limit, &state->budget);
+	state->rescannable = false;
+}
+
 /* Writes rows without a group in found[] to files, with packed states. */
 static void
 hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const HgSpillKeys *keys,

@@ -64,6 +64,9 @@ hg_aggregate_set(const HgAggregateSets *sets)
 	return &sets->sets[sets->current];
 }
 
+/* Lets rows of a set's groups that do not fit into memory go to files. */
+extern void hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set);
+
 /* Makes the first set current, and removes what was made of the other ones. */
 extern void hg_aggregate_reset_sets(HgAggregateState *state);
 

@@ -177,20 +177,6 @@ hg_aggregate_must_spill(const HgAggregateState *state)
 		   state->groups->count > 0;
 }
 
-void
-hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set)
-{
-	const HgGroups *groups = set->groups;
-	double group_bytes =
-		Max((double) groups->group_bytes, (double) groups->charge.bytes / groups->count);
-
-	/* a partition is read while other sets have their shares */
-	state->record.partitions += hg_aggregate_spill_start(
-		set->spill, set->expected * group_bytes,
-		state->sets.share > 0 ? state->sets.share : state->budget.limit, &state->budget);
-	state->rescannable = false;
-}
-
 /*
  * Finds the existing groups of a batch's rows; rows of other groups go to files and have NULL in
  * found.  Returns the remaining rows, in rows.

@@ -62,9 +62,6 @@ extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
 /* Aggregates rows from arrays. */
 extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
 
-/* Lets rows of a set's groups that do not fit into memory go to files. */
-extern void hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set);
-
 /* Aggregates the rows of a batch; rows whose groups do not fit into memory go to files. */
 extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);
 

@@ -53,7 +53,7 @@ extern void hg_join_source_take_all(HgBatchSource *source);
 
 /*
  * Lets a join hand over groups wherever it can: next() passes them to the reducer and returns the
- * other rows.  Columns of the reducer are those of the source's batches; it must stay in place.
+ * other rows.  Columns of the reducer are those of the source's batches; it must not move.
  * Returns false, and does nothing, if the source can never make groups.
  */
 extern bool hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer);
