@@ -398,6 +398,7 @@ hg_groups_make_present(HgGroups *groups)
 			CHECK_FOR_INTERRUPTS();
 		hg_groups_set_present(groups, hg_groups_get(groups, i)->hash);
 	}
+	hg_groups_charge(groups);
 }
 
 /*
