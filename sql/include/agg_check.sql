@@ -1,5 +1,5 @@
 -- Compare, and tell who aggregates.
-create function agg_check(query text) returns text language plpgsql as $$
+create or replace function agg_check(query text) returns text language plpgsql as $$
 declare
   line text;
   who text := 'core';
