@@ -292,7 +292,7 @@ select agg_check('select z, count(*) from g_b b left join (select k, coalesce(i4
 
 -- aggregates that are core's, over our rows
 select agg_check('select count(distinct i4) from g_a join g_b using (k)');
--- aggregates of distinct values: of one column, in groups and in all, with HAVING, again, and to disk; all else is core's
+-- aggregates of distinct values: of one column, alone and beside others, in groups and in all, with HAVING, again, and to disk; all else is core's
 select agg_check(format('select %s', q)) as result, q
   from unnest(array['g, count(distinct i4) from g_a join g_b using (k) group by g', 'count(distinct s) from g_a join g_b using (k)', 'h, count(distinct n), count(distinct n) + 1 from g_a join g_b using (k) group by h',
     'g, h, sum(distinct i2), avg(distinct i2), min(distinct i2) from g_a join g_b using (k) group by g, h', 'g + 1, count(distinct bc) from g_a join g_b using (k) group by g + 1 having count(distinct bc) > 3',

@@ -27,6 +27,9 @@ explain (costs off) select a, t, g, count(*), grouping(a, g) from s_a join s_b u
 explain (costs off) select a, t, sum(i4) from s_a join s_b using (k) group by grouping sets (a, t, (a, t), (), (), t);
 -- groups of all columns are made, but not returned
 explain (costs off) select a, g, sum(i4) from s_a join s_b using (k) group by grouping sets (a, g);
+-- so are those with the column whose values are aggregated once
+explain (costs off) select a, count(distinct t), count(t) from s_a join s_b using (k) group by rollup (a, g);
+explain (costs off) select a, count(distinct t), count(t) from s_a join s_b using (k) group by a;
 create function sets_json(query text) returns jsonb language plpgsql as $$
 declare
   plan json;
@@ -102,12 +105,20 @@ select agg_check(format('select %s', q)) as result, q
 select a, g, count(*), grouping(a, g) from s_a join s_b using (k) group by rollup (a, g) order by a, g, grouping(a, g) limit 8;
 select agg_check('select * from (select a, t, sum(i4) from s_a join s_b using (k) group by rollup (a, t) order by 3 desc, 1, 2 limit 5) q');
 
+-- values that are aggregated once: of a column that no set has, in all sets and in one, beside other aggregates; of two columns by core
+select agg_check(format('select %s', q)) as result, q
+  from unnest(array['a, count(distinct t), count(t), max(i4) from s_a join s_b using (k) group by rollup (a, g)', 'a, g, sum(distinct i4), count(*), grouping(a, g) from s_a join s_b using (k) group by cube (a, g), rollup (a)',
+    'count(distinct d), min(d), sum(n) from s_a join s_b using (k)', 'count(distinct d), count(*) from s_a join s_b using (k) where s_a.k < 0', 'a, count(distinct d), count(*) from s_a join s_b using (k) where s_a.k < 0 group by a',
+    'count(distinct d), count(*) from s_a join s_b using (k) where g = 1 group by g', 'count(distinct d), count(*) from s_a join s_b using (k) where g = 1 and s_a.k < 0 group by g',
+    's_b.k, h, count(distinct h), sum(i4) from s_b join s_a using (k) group by s_b.k', 't, count(distinct a) as x, sum(i4) from s_a join s_b using (k) group by t order by x desc, t limit 3',
+    'a, count(distinct t), count(distinct d) from s_a join s_b using (k) group by a', 'a, count(distinct a), count(*) from s_a join s_b using (k) group by a']) q;
+
 -- columns that are the same expression, which versions tell apart or not, and which sets have one by one
 select join_check('select x, y, count(*), grouping(x, y) from (select a as x, a as y from s_a join s_b using (k)) q group by grouping sets (x, y, (x, y))');
 select join_check('select a, case when true then a end, count(*) from s_a join s_b using (k) group by cube (a, case when true then a end)');
 -- left to core: columns without variables, long values, and what the node does not compute
 select agg_check(format('select %s', q)) as result, q
-  from unnest(array['a, max(l), count(*) from s_a join s_b using (k) group by rollup (a)', 'x, a, count(*) from (select 1 as x, a from s_a join s_b using (k)) q group by rollup (x, a)', 'a, count(distinct t) from s_a join s_b using (k) group by rollup (a, g)',
+  from unnest(array['a, max(l), count(*) from s_a join s_b using (k) group by rollup (a)', 'x, a, count(*) from (select 1 as x, a from s_a join s_b using (k)) q group by rollup (x, a)',
     'a, array_agg(i4 order by id) from s_a join s_b using (k) group by rollup (a, g)', 'a, round(sum(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)']) q;
 set hashgraph.float_sums = on;
 select agg_check('select a, round(sum(f8)::numeric, 6), round(stddev(f8)::numeric, 6) from s_a join s_b using (k) group by rollup (a, g)');

@@ -9,17 +9,17 @@
  * columns can be hashed; and if the input is a HashGraph join, a table that is read by pages, or
  * partitions of which at least one is cached. All else is left to core.
  *
- * DISTINCT AGGREGATES. If all of them are over the distinct values of one column, one node groups
- * by that column too, and a second node groups the result: each value then occurs once. Both may
- * spill to disk, as core's sorts of each group's values may. Of values that are equal but differ,
- * core takes any one; here they are only counted, or are of by-value types, where equal values do
- * not differ.
- *
  * GROUPING SETS. One node hashes the rows by the columns of all sets, and combines the groups of
  * each set from those of a finer one (hg_grouping_sets.h). As in core, no process makes partial
  * groups for them. GROUPING() is a column of the node's scan slot, because only an Agg node may
  * evaluate it. A set makes columns NULL by their expression, and core replaces no constant by a
  * column. So a column without variables is left to core.
+ *
+ * DISTINCT AGGREGATES. If some aggregates are over the distinct values of one column, there is a
+ * grouping set with that column too, whose groups are not returned. Each of its groups has one
+ * value, which the groups that are combined from it take once. Of values that are equal but
+ * differ, core takes any one; here they are only counted, or are of by-value types, where equal
+ * values do not differ.
  *
  * PARTIAL GROUPS. Processes below a Gather make their own groups, which core's Finalize Aggregate
  * combines. The same holds for partitions that are grouped one by one by something other than
@@ -73,12 +73,12 @@ hg_path_is_groups(const Path *path)
 }
 
 /*
- * Returns true if the node can compute an aggregate, over all values or over distinct ones. The
- * node evaluates each function for a batch of rows before the next one. Volatile functions are
- * refused because they would be called in another order than core's.
+ * Returns true if the node can compute an aggregate. The node evaluates each function for a batch
+ * of rows before the next one. Volatile functions are refused because they would be called in
+ * another order than core's.
  */
 static bool
-hg_aggref_supported(const Aggref *aggref, bool distinct)
+hg_aggref_supported(const Aggref *aggref)
 {
 	Node *argument = (Node *) aggref->args;
 	Node *filter = (Node *) aggref->aggfilter;
@@ -86,8 +86,7 @@ hg_aggref_supported(const Aggref *aggref, bool distinct)
 	if (hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_UNSUPPORTED)
 		return false;
 	if (aggref->aggkind != AGGKIND_NORMAL || aggref->agglevelsup > 0 || aggref->aggvariadic ||
-		aggref->aggorder != NIL || (aggref->aggdistinct != NIL) != distinct ||
-		aggref->aggdirectargs != NIL || list_length(aggref->args) > 1)
+		aggref->aggorder != NIL || aggref->aggdirectargs != NIL || list_length(aggref->args) > 1)
 		return false;
 	return !contain_subplans(argument) && !contain_volatile_functions(argument) &&
 		   !contain_subplans(filter) && !contain_volatile_functions(filter);
@@ -98,7 +97,7 @@ hg_aggref_supported(const Aggref *aggref, bool distinct)
  * the Aggrefs is not supported.
  */
 static bool
-hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs, List **groupings)
+hg_find_aggrefs(List *exprs, List **aggrefs, List **groupings)
 {
 	List *found = pull_var_clause((Node *) exprs, PVC_INCLUDE_AGGREGATES | PVC_RECURSE_WINDOWFUNCS |
 													  PVC_INCLUDE_PLACEHOLDERS);
@@ -109,7 +108,7 @@ hg_find_aggrefs(List *exprs, bool distinct, List **aggrefs, List **groupings)
 	{
 		Node *node = lfirst(lc);
 
-		if (IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node, distinct))
+		if (IsA(node, Aggref) && !hg_aggref_supported((const Aggref *) node))
 			return false;
 		if (IsA(node, Aggref))
 			*aggrefs = list_append_unique(*aggrefs, node);
@@ -182,6 +181,41 @@ hg_aggrefs_are_narrow(const List *aggrefs)
 	return true;
 }
 
+/*
+ * Sets *distinct to the column whose distinct values some aggregates take, and *equality to its
+ * equality operator. There is no such column if *distinct is NULL. Returns false if there are
+ * several, or if the column cannot be hashed or has values that are equal but not the same.
+ * PostgreSQL aggregates the values in their order, on which sums of floating-point numbers depend.
+ */
+static bool
+hg_find_distinct(const List *aggrefs, Var **distinct, Oid *equality)
+{
+	ListCell *lc;
+
+	*distinct = NULL;
+	*equality = InvalidOid;
+	foreach (lc, aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+		const SortGroupClause *clause;
+		Var *var;
+
+		if (aggref->aggdistinct == NIL)
+			continue;
+		clause = linitial_node(SortGroupClause, aggref->aggdistinct);
+		var = (Var *) linitial_node(TargetEntry, aggref->args)->expr;
+		if (!IsA(var, Var) || var->varlevelsup > 0 || !clause->hashable ||
+			aggref->aggfilter != NULL || (*distinct != NULL && !equal(var, *distinct)) ||
+			(hg_aggregate_kind(aggref->aggfnoid) != HG_AGGREGATE_COUNT &&
+			 (!get_typbyval(var->vartype) || var->vartype == FLOAT4OID ||
+			  var->vartype == FLOAT8OID)))
+			return false;
+		*distinct = var;
+		*equality = clause->eqop;
+	}
+	return true;
+}
+
 /* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
 static Path *
 hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
@@ -190,89 +224,33 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	HgAggregatePath *path;
 	List *aggrefs;
 	List *groupings;
+	Var *distinct;
+	Oid equality;
 
 	/* without sets GROUPING() is rare and left to core */
-	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), false, &aggrefs,
-						 &groupings) ||
-		(groupings != NIL && root->parse->groupingSets == NIL))
+	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), &aggrefs, &groupings) ||
+		(groupings != NIL && root->parse->groupingSets == NIL) ||
+		!hg_find_distinct(aggrefs, &distinct, &equality))
 		return NULL;
 	path = hg_aggregate_path_make(rel, rel->reltarget, input, root->parse->groupClause != NIL,
 								  HG_GROUP_CLAUSE(root));
 	path->aggrefs = aggrefs;
 	path->groupings = groupings;
 	path->having = having;
-	if (root->parse->groupingSets != NIL)
-	{
-		if (!hg_aggrefs_are_narrow(aggrefs))
-			return NULL;
-		path->sets = hg_grouping_sets_plan(root, input->rows);
-		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
-	}
-	hg_aggregate_cost(root, path, groups);
-	return &path->custom.path;
-}
-
-/*
- * Returns the column whose distinct values all aggregates take, and its equality operator. Returns
- * NULL if there is no such column or it cannot be hashed. PostgreSQL aggregates the values in
- * their order, on which sums of floating-point numbers depend.
- */
-static Var *
-hg_find_distinct(const List *aggrefs, Oid *equality)
-{
-	Var *distinct = NULL;
-	ListCell *lc;
-
-	foreach (lc, aggrefs)
-	{
-		const Aggref *aggref = lfirst_node(Aggref, lc);
-		const SortGroupClause *clause = linitial_node(SortGroupClause, aggref->aggdistinct);
-		Var *var = (Var *) linitial_node(TargetEntry, aggref->args)->expr;
-
-		if (!IsA(var, Var) || var->varlevelsup > 0 || !clause->hashable ||
-			aggref->aggfilter != NULL || (distinct != NULL && !equal(var, distinct)) ||
-			(hg_aggregate_kind(aggref->aggfnoid) != HG_AGGREGATE_COUNT &&
-			 (!get_typbyval(var->vartype) || var->vartype == FLOAT4OID ||
-			  var->vartype == FLOAT8OID)))
-			return NULL;
-		distinct = var;
-		*equality = clause->eqop;
-	}
-	return distinct;
-}
-
-/* hg_aggregate_path_create for aggregates over distinct values: groups by these too. */
-static Path *
-hg_distinct_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
-						double groups)
-{
-	HgAggregatePath *path;
-	List *group_exprs;
-	List *aggrefs;
-	List *groupings;
-	Var *distinct;
-	Oid equality = InvalidOid;
-
-	if (!root->parse->hasAggs || root->parse->groupingSets != NIL ||
-		!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), true, &aggrefs,
-						 &groupings) ||
-		groupings != NIL)
-		return NULL;
-	distinct = hg_find_distinct(aggrefs, &equality);
-	if (distinct == NULL || !list_member(input->pathtarget->exprs, distinct))
-		return NULL;
-	/* all other input columns are the same in all rows of a group */
-	path = hg_aggregate_path_make(rel, input->pathtarget, input, true, HG_GROUP_CLAUSE(root));
 	path->distinct = distinct;
 	path->distinct_equality = equality;
-	group_exprs = get_sortgrouplist_exprs(path->group_clause, root->processed_tlist);
-	hg_aggregate_cost(
-		root, path,
-		estimate_num_groups(root, lappend(group_exprs, distinct), input->rows, NULL, NULL));
-	path = hg_aggregate_path_make(rel, rel->reltarget, &path->custom.path,
-								  root->parse->groupClause != NIL, HG_GROUP_CLAUSE(root));
-	path->aggrefs = aggrefs;
-	path->having = having;
+	if (root->parse->groupingSets != NIL || distinct != NULL)
+	{
+		/* a set would make a column NULL that another set has */
+		if (!hg_aggrefs_are_narrow(aggrefs) ||
+			(distinct != NULL &&
+			 (!list_member(input->pathtarget->exprs, distinct) ||
+			  list_member(get_sortgrouplist_exprs(path->group_clause, root->processed_tlist),
+						  distinct))))
+			return NULL;
+		path->sets = hg_grouping_sets_plan(root, distinct, input->rows);
+		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
+	}
 	hg_aggregate_cost(root, path, groups);
 	return &path->custom.path;
 }
@@ -416,8 +394,6 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	{
 		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
 
-		if (path == NULL)
-			path = hg_distinct_path_create(root, grouped_rel, lfirst(lc), having, groups);
 		if (path == NULL)
 			continue;
 		hg_add_groups(root, grouped_rel, path);

@@ -89,7 +89,7 @@ hg_group_marks_mutator(Node *node, HgGroupMarks *marks)
 /*
  * Marks the group columns of the scan target list as they are marked above: as NULL by the grouping
  * if a set lacks them. The scan slot serves the aggregates' arguments too, so the columns that
- * these use get the same marks.
+ * these use get the same marks.  The DISTINCT column, the last one, is never made NULL.
  */
 static void
 hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, const List *keys,
@@ -103,7 +103,8 @@ hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, const List
 		TargetEntry *tle = list_nth_node(TargetEntry, scan_tlist, lfirst_int(lc));
 		Node *plain = (Node *) tle->expr;
 
-		if (hg_grouping_sets_all_have(path->sets, foreach_current_index(lc)))
+		if (foreach_current_index(lc) == list_length(path->group_clause) ||
+			hg_grouping_sets_all_have(path->sets, foreach_current_index(lc)))
 			continue;
 		tle->expr = (Expr *) add_nulling_relids(copyObject(plain), pull_varnos(root, plain),
 												bms_make_singleton(root->group_rtindex));
@@ -160,6 +161,7 @@ hg_plan_sets(const HgAggregatePath *path)
 	List *columns = NIL;
 	List *parents = NIL;
 	List *returned = NIL;
+	List *never_empty = NIL;
 	List *groupings = NIL;
 	List *groups = NIL;
 	ListCell *lc;
@@ -171,10 +173,12 @@ hg_plan_sets(const HgAggregatePath *path)
 		columns = lappend(columns, hg_plan_set_columns(set->columns));
 		parents = lappend_int(parents, set->parent);
 		returned = lappend_int(returned, set->returned);
+		never_empty = lappend_int(never_empty, set->never_empty);
 		groupings = lappend(groupings, hg_plan_set_groupings(path, set->columns));
 		groups = lappend_int(groups, (int) Min(set->groups, INT_MAX));
 	}
-	return list_make5(columns, parents, returned, groupings, groups);
+	return list_concat(list_make3(columns, parents, returned),
+					   list_make3(never_empty, groupings, groups));
 }
 
 Plan *
@@ -192,6 +196,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	List *equalities = NIL;
 	List *collations = NIL;
 	List *exprs;
+	int distinct_key = -1;
 	ListCell *lc;
 
 	foreach (lc, path->aggrefs)
@@ -219,6 +224,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	{
 		const TargetEntry *tle = tlist_member((Expr *) path->distinct, input);
 
+		distinct_key = list_length(keys);
 		keys = lappend_int(keys, tle->resno - 1);
 		equalities = lappend_oid(equalities, path->distinct_equality);
 		collations = lappend_oid(collations, path->distinct->varcollid);
@@ -239,9 +245,10 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	cscan->custom_scan_tlist = scan_tlist;
 	cscan->custom_private = list_concat(
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
-		list_concat(list_make3(keys, equalities, collations), hg_plan_sets(path)));
+		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),
+					hg_plan_sets(path)));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 11,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 13,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
@@ -384,6 +391,8 @@ hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, cons
 			   hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
 	{
+		if (lfirst_node(Aggref, lc)->aggdistinct != NIL)
+			continue;
 		if (!hg_aggref_may_be_asked(root, join, lfirst_node(Aggref, lc)))
 			return false;
 		*exprs = lappend(*exprs, lfirst_node(Aggref, lc)->args);
@@ -435,6 +444,18 @@ hg_count_internal(const HgAggregatePath *path)
 					 hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_TRANSITION;
 	}
 	return ninternal;
+}
+
+/* Returns the number of aggregates that take rows of the input, not distinct values. */
+static int
+hg_count_of_rows(const HgAggregatePath *path)
+{
+	int count = 0;
+	ListCell *lc;
+
+	foreach (lc, path->aggrefs)
+		count += lfirst_node(Aggref, lc)->aggdistinct == NIL;
+	return count;
 }
 
 /*
@@ -574,8 +595,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 
 	startup = Max(startup - hg_columns_saving(input, counted), 0);
 	if (!asks && !counted)
-		startup +=
-			input->rows * hg_operator_cost(nkeys * HG_GROUP_KEY_NS + naggs * HG_AGGREGATE_NS);
+		startup += input->rows * hg_operator_cost(nkeys * HG_GROUP_KEY_NS +
+												  hg_count_of_rows(path) * HG_AGGREGATE_NS);
 	foreach (lc, path->aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);

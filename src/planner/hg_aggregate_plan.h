@@ -19,10 +19,9 @@ typedef struct HgAggregatePath
 	CustomPath custom;	/* must be first; custom_paths is the input */
 	bool grouped;		/* there is a GROUP BY */
 	List *group_clause; /* SortGroupClauses, over the input's target */
-	Var *distinct;		/* column of the input that is also grouped by, though not in GROUP BY;
-						 * or NULL */
+	Var *distinct;		/* column whose distinct values some aggregates take; or NULL */
 	Oid distinct_equality;
-	List *sets;		 /* HgPlannedSets (hg_grouping_sets.h); NIL without grouping sets */
+	List *sets;		 /* HgPlannedSets (hg_grouping_sets.h); NIL: there is one */
 	List *groupings; /* GroupingFuncs */
 	List *aggrefs;
 	List *having;
@@ -36,8 +35,8 @@ extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *b
 							   List *tlist, List *clauses, List *custom_plans);
 
 /*
- * Fills in rows and costs of a path.  groups is the number of groups before HAVING; with grouping
- * sets it is that of the first set.
+ * Fills in rows and costs of a path.  groups is the number of groups before HAVING; with several
+ * sets it is that of the first one.
  */
 extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);
 

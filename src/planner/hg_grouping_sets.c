@@ -1,12 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_grouping_sets.c
- *	  The grouping sets of a query as a tree: which groups are combined from which.
+ *	  Grouping sets as a tree: which groups are combined from which.
  *
  * Rows are hashed once, by the columns of all sets together.  If the query does not have this set,
  * its groups are made but not returned.  The groups of every other set are combined from those of
  * a set that has its columns and more.  Of several such sets the one with the fewest groups is
  * taken.  A set that the query has twice is combined from itself.
+ *
+ * DISTINCT AGGREGATES.  For each set of the query there is one that has the DISTINCT column too.
+ * The query's set is combined from it, because its groups have each value of the column once.
+ * A query without grouping sets has one set: its GROUP BY.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,27 +39,79 @@ hg_set_columns(const List *group_clause, const List *references)
 
 /* Returns the estimated number of groups of a set. */
 static double
-hg_set_groups(PlannerInfo *root, const Bitmapset *columns, double rows)
+hg_set_groups(PlannerInfo *root, Var *distinct, const Bitmapset *columns, double rows)
 {
 	List *exprs = get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist);
 	List *of_set = NIL;
 	int column = -1;
 
+	exprs = lappend(exprs, distinct);
 	while ((column = bms_next_member(columns, column)) >= 0)
 		of_set = lappend(of_set, list_nth(exprs, column));
 	return of_set != NIL ? estimate_num_groups(root, of_set, rows, NULL, NULL) : 1;
 }
 
 static HgPlannedSet *
-hg_set_create(PlannerInfo *root, Bitmapset *columns, bool returned, double rows)
+hg_set_create(PlannerInfo *root, Var *distinct, Bitmapset *columns, bool returned, double rows)
 {
 	HgPlannedSet *set = palloc(sizeof(HgPlannedSet));
 
 	set->columns = columns;
 	set->parent = -1;
 	set->returned = returned;
-	set->groups = hg_set_groups(root, columns, rows);
+	/* a GROUP BY of constants alone has no columns either */
+	set->never_empty = bms_is_empty(columns) &&
+					   (root->parse->groupingSets != NIL || root->parse->groupClause == NIL);
+	set->groups = hg_set_groups(root, distinct, columns, rows);
 	return set;
+}
+
+/* Returns the query's sets: its grouping sets, or its GROUP BY. */
+static List *
+hg_query_sets(PlannerInfo *root, Var *distinct, double rows)
+{
+	List *group_clause = HG_GROUP_CLAUSE(root);
+	List *sets = NIL;
+	ListCell *lc;
+
+	if (root->parse->groupingSets == NIL)
+		return list_make1(hg_set_create(
+			root, distinct, bms_add_range(NULL, 0, list_length(group_clause) - 1), true, rows));
+	/* the planner has expanded them to lists of references */
+	foreach (lc, root->parse->groupingSets)
+		sets = lappend(sets, hg_set_create(root, distinct, hg_set_columns(group_clause, lfirst(lc)),
+										   true, rows));
+	return sets;
+}
+
+/* Returns true if a list of sets has one with these columns. */
+static bool
+hg_sets_have(const List *sets, const Bitmapset *columns)
+{
+	ListCell *lc;
+
+	foreach (lc, sets)
+		if (bms_equal(((const HgPlannedSet *) lfirst(lc))->columns, columns))
+			return true;
+	return false;
+}
+
+/* Returns the sets that have the DISTINCT column beside those of each of the query's sets. */
+static List *
+hg_distinct_sets(PlannerInfo *root, Var *distinct, const List *sets, double rows)
+{
+	List *with = NIL;
+	ListCell *lc;
+
+	foreach (lc, sets)
+	{
+		Bitmapset *columns = bms_add_member(bms_copy(((const HgPlannedSet *) lfirst(lc))->columns),
+											list_length(HG_GROUP_CLAUSE(root)));
+
+		if (!hg_sets_have(with, columns))
+			with = lappend(with, hg_set_create(root, distinct, columns, false, rows));
+	}
+	return with;
 }
 
 /* Sorts sets with more columns first. */
@@ -66,22 +122,39 @@ hg_compare_sets(const ListCell *a, const ListCell *b)
 		   bms_num_members(((const HgPlannedSet *) lfirst(a))->columns);
 }
 
-/* Returns the index of the best parent of a set among the sets before it. */
-static int
-hg_set_parent(const List *sets, int number)
+/*
+ * Returns true if a set can be combined from another one.  distinct is the index of the DISTINCT
+ * column, or -1.
+ */
+static bool
+hg_set_may_combine(const HgPlannedSet *set, const HgPlannedSet *from, int distinct)
 {
-	const HgPlannedSet *set = list_nth(sets, number);
-	int parent = 0;
+	if (!bms_is_subset(set->columns, from->columns))
+		return false;
+	/* a value of the DISTINCT column may be in several groups of a finer set */
+	return distinct < 0 || bms_is_member(distinct, set->columns) ||
+		   bms_num_members(from->columns) ==
+			   bms_num_members(set->columns) + bms_is_member(distinct, from->columns);
+}
 
-	for (int i = 1; i < number; i++)
+/* Returns the index of the best parent of a set among the sets before it; -1: there is none. */
+static int
+hg_set_parent(const List *sets, int number, int distinct)
+{
+	const HgPlannedSet *parent = NULL;
+	int index = -1;
+
+	for (int i = 0; i < number; i++)
 	{
 		const HgPlannedSet *other = list_nth(sets, i);
 
-		if (bms_is_subset(set->columns, other->columns) &&
-			other->groups < ((const HgPlannedSet *) list_nth(sets, parent))->groups)
-			parent = i;
+		if (!hg_set_may_combine(list_nth(sets, number), other, distinct) ||
+			(parent != NULL && other->groups >= parent->groups))
+			continue;
+		parent = other;
+		index = i;
 	}
-	return parent;
+	return index;
 }
 
 /* Appends a set, whose parent has a new index, and all sets below it. */
@@ -99,25 +172,23 @@ hg_sets_append(const List *sets, const int *parents, int number, int parent, Lis
 }
 
 List *
-hg_grouping_sets_plan(PlannerInfo *root, double rows)
+hg_grouping_sets_plan(PlannerInfo *root, Var *distinct, double rows)
 {
-	List *group_clause = HG_GROUP_CLAUSE(root);
-	int ncolumns = list_length(group_clause);
-	List *sets = NIL;
+	int ncolumns = list_length(HG_GROUP_CLAUSE(root)) + (distinct != NULL);
+	List *sets = hg_query_sets(root, distinct, rows);
 	List *result = NIL;
-	int parents[HG_MOST_SETS + 1];
-	ListCell *lc;
+	int *parents;
 
-	Assert(list_length(root->parse->groupingSets) <= HG_MOST_SETS);
-	/* the planner has expanded them to lists of references */
-	foreach (lc, root->parse->groupingSets)
-		sets = lappend(sets,
-					   hg_set_create(root, hg_set_columns(group_clause, lfirst(lc)), true, rows));
+	Assert(list_length(sets) <= HG_MOST_SETS);
+	if (distinct != NULL)
+		sets = list_concat(sets, hg_distinct_sets(root, distinct, sets, rows));
 	list_sort(sets, hg_compare_sets);
 	if (bms_num_members(((const HgPlannedSet *) linitial(sets))->columns) < ncolumns)
-		sets = lcons(hg_set_create(root, bms_add_range(NULL, 0, ncolumns - 1), false, rows), sets);
+		sets = lcons(
+			hg_set_create(root, distinct, bms_add_range(NULL, 0, ncolumns - 1), false, rows), sets);
+	parents = palloc(list_length(sets) * sizeof(int));
 	for (int i = 0; i < list_length(sets); i++)
-		parents[i] = hg_set_parent(sets, i);
+		parents[i] = hg_set_parent(sets, i, distinct != NULL ? ncolumns - 1 : -1);
 	hg_sets_append(sets, parents, 0, -1, &result);
 	return result;
 }
@@ -129,6 +200,17 @@ hg_grouping_sets_all_have(const List *sets, int column)
 
 	foreach (lc, sets)
 		if (!bms_is_member(column, ((const HgPlannedSet *) lfirst(lc))->columns))
+			return false;
+	return true;
+}
+
+bool
+hg_grouping_sets_return_last(const List *sets)
+{
+	ListCell *lc;
+
+	foreach (lc, sets)
+		if (((const HgPlannedSet *) lfirst(lc))->returned && lnext(sets, lc) != NULL)
 			return false;
 	return true;
 }

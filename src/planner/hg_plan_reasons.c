@@ -26,7 +26,6 @@
 #include "backend/hg_last_plan.h"
 #include "backend/hg_stats.h"
 #include "hg_guc.h"
-#include "planner/hg_aggregate_plan.h"
 #include "planner/hg_core_path.h"
 #include "planner/hg_join_eligible.h"
 #include "planner/hg_join_plan.h"
@@ -426,8 +425,7 @@ hg_walk_custom(HgReasonWalk *walk, PlannerInfo *root, const CustomPath *path)
 		hg_walk_path(walk, root, lsecond(path->custom_paths));
 		return;
 	}
-	/* of two nodes for distinct values, the lower one is a part of the upper one */
-	if (hg_path_is_groups(&path->path) && ((const HgAggregatePath *) path)->distinct == NULL)
+	if (hg_path_is_groups(&path->path))
 		hg_walk_add_groups(walk, root, path->methods->CustomName, HG_REASON_CHOSEN,
 						   linitial(path->custom_paths));
 	hg_walk_list(walk, root, path->custom_paths);

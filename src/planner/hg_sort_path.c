@@ -43,6 +43,7 @@
 #include "executor/sort/hg_sort.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_plan.h"
+#include "planner/hg_grouping_sets.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
@@ -154,15 +155,15 @@ hg_aggref_runs_final(const Aggref *aggref)
 }
 
 /*
- * Returns true if groups can be rejected without hiding an error. Groups of grouping sets are
- * returned in the order in which the other sets are combined from them.
+ * Returns true if groups can be rejected without hiding an error. Groups from which other sets are
+ * combined are returned in the order of that.
  */
 static bool
 hg_groups_can_be_rejected(const HgAggregatePath *groups)
 {
 	ListCell *lc;
 
-	if (groups->having != NIL || !groups->grouped || groups->sets != NIL)
+	if (groups->having != NIL || !groups->grouped || !hg_grouping_sets_return_last(groups->sets))
 		return false;
 	foreach (lc, groups->aggrefs)
 		if (hg_aggref_runs_final(lfirst_node(Aggref, lc)))

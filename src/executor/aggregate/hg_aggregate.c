@@ -95,7 +95,22 @@ hg_explain_key_names(CustomScanState *node, List *ancestors, ExplainState *es)
 	return names;
 }
 
-/* Shows the group columns, and those of each grouping set that is returned, as core does. */
+/* Returns true if a plan returns the groups of one set, whose columns are a query's GROUP BY. */
+static bool
+hg_explain_is_one_set(const List *returned)
+{
+	int count = 0;
+	ListCell *lc;
+
+	foreach (lc, returned)
+		count += lfirst_int(lc);
+	return count <= 1;
+}
+
+/*
+ * Shows the group columns, and those of each grouping set that is returned, as core does.  Shows
+ * the column whose distinct values are aggregated, too.
+ */
 static void
 hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -103,10 +118,16 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 	List *names = hg_explain_key_names(node, ancestors, es);
 	List *sets = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
 	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
+	int distinct = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_DISTINCT_KEY));
 	ListCell *lc;
 	ListCell *column;
 
-	if (returned == NIL)
+	if (distinct >= 0)
+	{
+		ExplainPropertyText("Distinct Key", list_nth(names, distinct), es);
+		names = list_truncate(names, distinct);
+	}
+	if (hg_explain_is_one_set(returned))
 	{
 		if (names != NIL)
 			ExplainPropertyList("Group Key", names, es);
@@ -151,7 +172,7 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	hg_explain_not_cached(state->source, &hg_aggregate_block_labels, es);
 	if (record.reduced_rows > 0)
 		ExplainPropertyUInteger("Rows Reduced on Device", NULL, record.reduced_rows, es);
-	if (!state->grouped)
+	if (!state->grouped && state->sets.count == 1)
 		return;
 	if (record.processes > 1)
 		ExplainPropertyInteger("Processes", NULL, record.processes, es);
@@ -297,7 +318,9 @@ hg_aggregate_begin_function(HgAggregateState *state, const Aggref *aggref, List 
 	memset(function, 0, sizeof(HgFunction));
 	hg_function_init(function, aggref, &end, state->states, state->row_context);
 	for (int i = 0; i < state->nfunctions; i++)
-		if (state->functions[i].filter == filter && equal(list_nth(*arguments, i), argument) &&
+		if (state->functions[i].filter == filter &&
+			state->functions[i].distinct == function->distinct &&
+			equal(list_nth(*arguments, i), argument) &&
 			hg_function_has_state_of(&state->functions[i], function->kind))
 			return (HgResult){&state->functions[i], function->kind};
 	function->filter = filter;
@@ -450,9 +473,6 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 
 	hg_aggregate_begin_groups(state, outside.column_indexes, hg_aggregate_begin_functions(state));
 	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
-	/* many groups are found faster in the order of the join's key, which may be the group key */
-	if (!state->grouped || cscan->scan.plan.plan_rows <= HG_FEW_GROUPS)
-		hg_join_source_take_all(state->source);
 	/* batches need no limit in bytes unless new groups copy by-reference values */
 	state->source->max_bytes = 0;
 	for (int i = 0; i < state->groups->nvalues; i++)
@@ -465,6 +485,9 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_aggregate_spill_init(&state->spill, ExecGetResultType(child), state->ncolumns, state->attnos,
 							hg_batch_create(state->ncolumns));
 	hg_aggregate_begin_sets(state);
+	/* many groups are found faster in the order of the join's key, which may be the group key */
+	if (state->groups->nkeys == 0 || hg_aggregate_set(&state->sets)->expected <= HG_FEW_GROUPS)
+		hg_join_source_take_all(state->source);
 	state->takes_arrays = state->source->next_run != NULL && hg_aggregate_takes_arrays(state);
 	state->run.values = palloc0(Max(state->ncolumns, 1) * sizeof(void *));
 	hg_aggregate_begin_reduction(state);
@@ -480,6 +503,7 @@ bool
 hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno)
 {
 	HgAggregateState *state = (HgAggregateState *) plan;
+	const HgGroupingSet *set;
 	const TargetEntry *tle;
 	int column_index;
 
@@ -491,10 +515,12 @@ hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno)
 	if (plan->qual != NULL || !IsA(tle->expr, Var))
 		return true;
 	column_index = ((const Var *) tle->expr)->varattno - 1;
+	/* no other set is returned */
+	set = &state->sets.sets[state->sets.count - 1];
 	if (column_index >= state->first_result)
-		state->limit.result = &state->results[column_index - state->first_result];
+		state->limit.result = &set->results[column_index - state->first_result];
 	else
-		while (state->attnos[state->groups->columns[state->limit.value]] != column_index + 1)
+		while (state->attnos[set->groups->columns[state->limit.value]] != column_index + 1)
 			state->limit.value++;
 	state->limit.top = top;
 	return true;
@@ -536,7 +562,10 @@ hg_aggregate_read(HgAggregateState *state)
 	uint64 rows;
 
 	/* groups are freed when other sets are combined from them */
-	state->rescannable = state->sets.count == 1;
+	state->rescannable = true;
+	for (int i = 0; i + 1 < state->sets.count; i++)
+		if (state->sets.sets[i].returned)
+			state->rescannable = false;
 	state->record.processes = 1;
 	if (state->counts && hg_join_source_count(state->source, &rows))
 	{

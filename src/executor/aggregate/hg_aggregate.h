@@ -35,12 +35,15 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_KEYS,			/* IntList: the group columns, as indexes in custom_scan_tlist */
 	HG_AGGREGATE_EQUALITIES,	/* OidList: equality operators of the group columns */
 	HG_AGGREGATE_COLLATIONS,	/* OidList: collations of the group columns */
-	/* grouping sets (hg_aggregate_sets.h): lists with a member for each; empty if there are none */
-	HG_AGGREGATE_SETS,			/* IntLists: a set's group columns, as indexes in KEYS */
-	HG_AGGREGATE_SET_PARENTS,	/* IntList: the set that its groups are combined from; -1: rows */
-	HG_AGGREGATE_SET_RETURNED,	/* IntList: 1 if its groups are returned, else 0 */
-	HG_AGGREGATE_SET_GROUPINGS, /* IntLists: values of the GroupingFuncs for its groups */
-	HG_AGGREGATE_SET_GROUPS,	/* IntList: their expected number */
+	/* Integer: index in KEYS of the column whose distinct values are aggregated, the last; or -1 */
+	HG_AGGREGATE_DISTINCT_KEY,
+	/* grouping sets (hg_aggregate_sets.h): lists with a member for each; empty if there is one */
+	HG_AGGREGATE_SETS,			  /* IntLists: a set's group columns, as indexes in KEYS */
+	HG_AGGREGATE_SET_PARENTS,	  /* IntList: the set that its groups are combined from; -1: rows */
+	HG_AGGREGATE_SET_RETURNED,	  /* IntList: 1 if its groups are returned, else 0 */
+	HG_AGGREGATE_SET_NEVER_EMPTY, /* IntList: 1 if it has a group even of no rows, else 0 */
+	HG_AGGREGATE_SET_GROUPINGS,	  /* IntLists: values of the GroupingFuncs for its groups */
+	HG_AGGREGATE_SET_GROUPS,	  /* IntList: their expected number */
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 

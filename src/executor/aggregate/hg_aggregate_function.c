@@ -235,6 +235,7 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	hg_privilege_check_aggregate(aggref);
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
 	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
+	function->distinct = aggref->aggdistinct != NIL;
 	function->offset = *offset;
 	switch (function->kind)
 	{

@@ -96,6 +96,7 @@ typedef struct HgFunction
 {
 	HgAggregateKind kind;
 	bool partial;			  /* the result is the state, for a Finalize Aggregate node above */
+	bool distinct;			  /* takes each value of its column once (hg_aggregate_sets.h) */
 	HgWordType word;		  /* type of the argument of an inline aggregate */
 	HgTransition *transition; /* the aggregate's own functions; NULL: not needed */
 	Size offset;			  /* offset of the state in a group, in bytes */

@@ -55,7 +55,7 @@ hg_aggregate_room(void *arg, uint64 more)
 
 	if (state->groups->nkeys == 0)
 		return state->groups->nvalues == 0 ? 1 : Max(room, 1);
-	if (state->spill.writing != NULL || state->css.ss.ps.plan->plan_rows > (double) room)
+	if (state->spill.writing != NULL || hg_aggregate_set(&state->sets)->expected > (double) room)
 		return 0;
 	return Min(room, PG_INT32_MAX - state->groups->count);
 }
@@ -110,6 +110,8 @@ hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record
 		const uint64 *item =
 			reduction->column_indexes[f] > 0 ? record + reduction->column_indexes[f] : NULL;
 
+		if (function->distinct)
+			continue;
 		if (hg_function_sums_numerics(function))
 			hg_function_merge_scaled(function, group, (int64) item[0],
 									 (int128) item[2] << 64 | item[1], scales[reduction->items[f]]);
@@ -246,6 +248,9 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	HgReduceKind kind;
 	int number;
 
+	/* it takes values of groups */
+	if (function->distinct)
+		return true;
 	if (function->filter >= 0 || !hg_aggregate_reduce_kind(function, &kind) ||
 		(function->argument != NULL && function->number < 0))
 		return false;
@@ -292,7 +297,7 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 	for (int f = 0; f < state->nfunctions; f++)
 		if (!hg_aggregate_reduce_function(state, f))
 			return;
-	spec->expected_groups = (uint64) Min(state->css.ss.ps.plan->plan_rows, HG_MAX_ROWS);
+	spec->expected_groups = (uint64) Min(hg_aggregate_set(&state->sets)->expected, HG_MAX_ROWS);
 	state->reduction.reducer.room = hg_aggregate_room;
 	state->reduction.reducer.take = hg_aggregate_take_records;
 	state->reduction.reducer.arg = state;

@@ -10,7 +10,12 @@
  * When all groups of the parent are returned, its sets are complete and are returned one by one,
  * each before those that follow it.
  *
- * All sets have groups of one layout.  A column that a set lacks is not among its keys and is NULL.
+ * All sets have groups of one layout.  A column of GROUP BY that a set lacks is not among its keys
+ * and is NULL.
+ *
+ * DISTINCT AGGREGATES.  A set that has the DISTINCT column does nothing for these.  A set that is
+ * combined from it and lacks the column advances them by the column's value in each group, instead
+ * of combining states.
  *
  * MEMORY.  All sets share the node's budget.  While the rows are read, all of it may be taken by
  * the first set.  Its groups are returned in the order of their memory, which is freed behind them.
@@ -33,6 +38,7 @@
 #include "utils/memutils.h"
 
 #include "executor/aggregate/hg_aggregate.h"
+#include "executor/aggregate/hg_aggregate_advance.h"
 #include "executor/aggregate/hg_aggregate_sets.h"
 #include "executor/aggregate/hg_aggregate_state.h"
 
@@ -54,12 +60,16 @@ hg_sets_desc(const HgAggregateState *state)
 	return desc;
 }
 
-/* Creates the groups of a set with the group columns in column_indexes, as indexes of keys. */
+/*
+ * Creates the groups of a set with the group columns in column_indexes, as indexes of keys.  Key
+ * number distinct, the last one, is the DISTINCT column; -1: there is none.
+ */
 static void
-hg_set_begin_groups(HgAggregateState *state, HgGroupingSet *set, List *column_indexes,
+hg_set_begin_groups(HgAggregateState *state, HgGroupingSet *set, List *column_indexes, int distinct,
 					MemoryContext states)
 {
 	const HgGroups *first = state->sets.sets[0].groups;
+	int ngrouped = distinct >= 0 ? distinct : first->nkeys;
 	HgGroupKey *keys = palloc0(Max(first->nkeys, 1) * sizeof(HgGroupKey));
 	int *columns = palloc(Max(first->nvalues, 1) * sizeof(int));
 	int nkeys = 0;
@@ -77,8 +87,9 @@ hg_set_begin_groups(HgAggregateState *state, HgGroupingSet *set, List *column_in
 			columns[ncolumns++] = first->columns[k];
 	for (; ncolumns < first->nvalues; ncolumns++)
 		columns[ncolumns] = first->columns[ncolumns];
-	set->nlacking = first->nkeys - nkeys;
-	set->never_empty = nkeys == 0;
+	set->nlacking = 0;
+	for (int k = 0; k < ngrouped; k++)
+		set->nlacking += !list_member_int(column_indexes, k);
 	set->groups = hg_groups_create(nkeys, keys, first->nvalues, columns,
 								   ExecGetResultType(linitial(state->css.custom_ps)), state->attnos,
 								   first->group_bytes - first->states_offset, states,
@@ -172,22 +183,24 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 	List *columns = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
 	List *parents = list_nth(cscan->custom_private, HG_AGGREGATE_SET_PARENTS);
 	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
+	List *never_empty = list_nth(cscan->custom_private, HG_AGGREGATE_SET_NEVER_EMPTY);
 	List *groupings = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPINGS);
 	List *expected = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPS);
+	int distinct = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_DISTINCT_KEY));
 	int *attnos = palloc((state->ncolumns + 1) * sizeof(int));
 	HgBatch *batch;
 
 	sets->count = Max(list_length(parents), 1);
 	sets->sets = palloc0(sets->count * sizeof(HgGroupingSet));
-	sets->sets[0] = (HgGroupingSet){.parent = -1,
-									.returned = parents == NIL || linitial_int(returned) != 0,
-									.never_empty = !state->grouped,
-									.expected = parents == NIL ? cscan->scan.plan.plan_rows
-															   : linitial_int(expected),
-									.groups = state->groups,
-									.spill = &state->spill,
-									.functions = state->functions,
-									.results = state->results};
+	sets->sets[0] = (HgGroupingSet){
+		.parent = -1,
+		.returned = parents == NIL || linitial_int(returned) != 0,
+		.never_empty = parents == NIL ? !state->grouped : linitial_int(never_empty) != 0,
+		.expected = parents == NIL ? cscan->scan.plan.plan_rows : linitial_int(expected),
+		.groups = state->groups,
+		.spill = &state->spill,
+		.functions = state->functions,
+		.results = state->results};
 	if (parents == NIL)
 		return;
 	hg_sets_begin_combining(state);
@@ -209,11 +222,14 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 			continue;
 		set->parent = list_nth_int(parents, i);
 		set->returned = list_nth_int(returned, i) != 0;
+		set->never_empty = list_nth_int(never_empty, i) != 0;
+		set->takes_distinct = !list_member_int(list_nth(columns, i), distinct) &&
+							  list_member_int(list_nth(columns, set->parent), distinct);
 		set->expected = list_nth_int(expected, i);
 		sets->sets[set->parent].has_sets = true;
 		states = AllocSetContextCreate(state->context, "HashGraphAggregate set states",
 									   ALLOCSET_DEFAULT_SIZES);
-		hg_set_begin_groups(state, set, list_nth(columns, i), states);
+		hg_set_begin_groups(state, set, list_nth(columns, i), distinct, states);
 		hg_set_begin_functions(state, set, states);
 		set->spill = palloc(sizeof(HgAggregateSpill));
 		hg_aggregate_spill_init(set->spill, hg_sets_desc(state), state->ncolumns + 1, attnos,
@@ -312,6 +328,21 @@ hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const H
 		hg_aggregate_spill_write(set->spill, keys, rows, missing, nmissing);
 }
 
+/* Lets a function take the distinct value in each row with a group in found[]. */
+static void
+hg_set_take_distinct(const HgFunction *function, const HgBatch *rows, HgGroup *const *found)
+{
+	uint16 selected[HG_BATCH_ROWS];
+	int count = 0;
+
+	for (int row = 0; row < rows->nrows; row++)
+		if (found[row] != NULL)
+			selected[count++] = (uint16) row;
+	hg_function_advance(function, (HgSelection){selected, count}, rows->values[function->column],
+						rows->has_nulls[function->column] ? rows->nulls[function->column] : NULL,
+						found, NULL);
+}
+
 /*
  * Combines groups to those of a set.  Their columns are in rows, and their states, of the functions
  * in source, in from[].
@@ -342,7 +373,10 @@ hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const Hg
 	}
 	old = MemoryContextSwitchTo(state->sets.packed);
 	for (int f = 0; f < state->nfunctions; f++)
-		hg_function_combine(&set->functions[f], &source[f], rows->nrows, found, from);
+		if (set->functions[f].distinct && set->takes_distinct)
+			hg_set_take_distinct(&set->functions[f], rows, found);
+		else
+			hg_function_combine(&set->functions[f], &source[f], rows->nrows, found, from);
 	MemoryContextSwitchTo(old);
 	if (set->spill->writing != NULL)
 		hg_set_write(state, set, rows, &keys, found, source, from);

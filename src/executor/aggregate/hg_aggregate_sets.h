@@ -22,11 +22,12 @@ typedef struct HgResult HgResult;
 /* A grouping set and its groups, which have the columns of all sets; NULL if the set lacks them. */
 typedef struct HgGroupingSet
 {
-	int parent;		  /* number of the set that its groups are combined from; -1: rows */
-	bool returned;	  /* its groups are returned; otherwise other sets are combined from them */
-	bool has_sets;	  /* other sets are combined from its groups */
-	bool never_empty; /* it has one group even of no rows */
-	int nlacking;	  /* number of group columns that it lacks; they follow its keys in groups */
+	int parent;			 /* number of the set that its groups are combined from; -1: rows */
+	bool returned;		 /* its groups are returned; otherwise other sets are combined from them */
+	bool has_sets;		 /* other sets are combined from its groups */
+	bool never_empty;	 /* it has one group even of no rows */
+	bool takes_distinct; /* it lacks the DISTINCT column, and its parent's groups have it */
+	int nlacking;	  /* number of GROUP BY columns that it lacks; they follow its keys in groups */
 	double expected;  /* number of its groups */
 	Datum *groupings; /* [ngroupings] values of the GROUPING() calls for its groups */
 

@@ -126,6 +126,8 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 	{
 		const HgFunction *function = &state->functions[i];
 
+		if (function->distinct)
+			continue;
 		taking->numbers[i] = function->number >= 0
 								 ? hg_arithmetic_evaluate(taking->arithmetic, function->number)
 								 : NULL;

@@ -313,8 +313,12 @@ hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum 
 {
 	if (unlikely(transition->serialized))
 	{
-		MemoryContext old = MemoryContextSwitchTo(transition->temporary);
+		MemoryContext old;
 
+		/* transition functions with states of type internal ignore NULLs */
+		if (null)
+			return;
+		old = MemoryContextSwitchTo(transition->temporary);
 		hg_transition_take_internal(transition, state, hg_transition_repeat(transition, value, 1));
 		MemoryContextSwitchTo(old);
 		return;
