@@ -18,8 +18,13 @@ try {
   process.exit(1);
 }
 
+function fieldText(value) {
+  const text = value === null ? '' : String(value);
+  return value === '' || /["\\(),\s]/.test(text) ? '"' + text.replace(/["\\]/g, '$&$&') + '"' : text;
+}
+
 function rowText(row) {
-  return '(' + row.map((value) => (value === null ? '' : String(value))).join(',') + ')';
+  return '(' + row.map(fieldText).join(',') + ')';
 }
 
 async function answer(connection, request) {
