@@ -118,11 +118,11 @@ from reason where id = 1;
 select m.gender, m.marital, m.education, m.purchase_estimate, m.credit, count(*) as customers
 from customer c, address a, demographic m
 where c.address_id = a.id and c.demographic_id = m.id and a.county in ('Adams County', 'Carter County', 'King County', 'Perry County')
-  and exists (select from store_sale ss, day d
+  and exists (select 1 from store_sale ss, day d
     where ss.customer_id = c.id and ss.day_id = d.id and d.year = 2020 and d.month between 2 and 5)
-  and (exists (select from web_sale ws, day d
+  and (exists (select 1 from web_sale ws, day d
       where ws.customer_id = c.id and ws.day_id = d.id and d.year = 2020 and d.month between 2 and 5)
-    or exists (select from catalog_sale cs, day d
+    or exists (select 1 from catalog_sale cs, day d
       where cs.to_customer_id = c.id and cs.day_id = d.id and d.year = 2020 and d.month between 2 and 5))
 group by 1, 2, 3, 4, 5 order by 1, 2, 3, 4, 5 limit 100;
 
@@ -202,8 +202,8 @@ select count(distinct cs.order_no) as orders, sum(cs.shipping) as shipping, sum(
 from catalog_sale cs, day d, address a, call_center t
 where d.on_date between '2022-02-01' and '2022-04-02' and cs.ship_day_id = d.id and cs.to_address_id = a.id and a.state = 'GA'
   and cs.call_center_id = t.id and t.class in ('small', 'medium', 'large')
-  and exists (select from catalog_sale o where o.order_no = cs.order_no and o.warehouse_id <> cs.warehouse_id)
-  and not exists (select from catalog_return cr where cr.order_no = cs.order_no);
+  and exists (select 1 from catalog_sale o where o.order_no = cs.order_no and o.warehouse_id <> cs.warehouse_id)
+  and not exists (select 1 from catalog_return cr where cr.order_no = cs.order_no);
 
 -- R17 what is bought in stores, returned, and bought by catalog: statistics of quantities
 select i.code, i.description, s.state, count(ss.quantity) as n, avg(ss.quantity) as sold, stddev_samp(ss.quantity) as sold_deviation,
@@ -411,11 +411,11 @@ select a.state, m.gender, m.marital, m.dependents, count(*) as customers, min(m.
   avg(m.college) as college
 from customer c, address a, demographic m
 where c.address_id = a.id and m.id = c.demographic_id
-  and exists (select from store_sale ss, day d
+  and exists (select 1 from store_sale ss, day d
     where ss.customer_id = c.id and ss.day_id = d.id and d.year = 2022 and d.quarter < 4)
-  and (exists (select from web_sale ws, day d
+  and (exists (select 1 from web_sale ws, day d
       where ws.customer_id = c.id and ws.day_id = d.id and d.year = 2022 and d.quarter < 4)
-    or exists (select from catalog_sale cs, day d
+    or exists (select 1 from catalog_sale cs, day d
       where cs.to_customer_id = c.id and cs.day_id = d.id and d.year = 2022 and d.quarter < 4))
 group by 1, 2, 3, 4 order by 1, 2, 3, 4, 5, 6, 7, 8 limit 100;
 

@@ -261,11 +261,11 @@ order by 1, 5, 2, 3, 4, 6, 7, 8 limit 100;
 select m.gender, m.marital, m.education, count(*) as customers, m.purchase_estimate, m.credit
 from customer c, address a, demographic m
 where c.address_id = a.id and a.state in ('OH', 'IL', 'GA', 'KY') and m.id = c.demographic_id
-  and exists (select from store_sale ss, day d
+  and exists (select 1 from store_sale ss, day d
     where c.id = ss.customer_id and ss.day_id = d.id and d.year = 2021 and d.month between 4 and 10)
-  and not exists (select from web_sale ws, day d
+  and not exists (select 1 from web_sale ws, day d
     where c.id = ws.customer_id and ws.day_id = d.id and d.year = 2021 and d.month between 4 and 10)
-  and not exists (select from catalog_sale cs, day d
+  and not exists (select 1 from catalog_sale cs, day d
     where c.id = cs.to_customer_id and cs.day_id = d.id and d.year = 2021 and d.month between 4 and 10)
 group by 1, 2, 3, 5, 6 order by 1, 2, 3, 5, 6, 4 limit 100;
 
@@ -591,8 +591,8 @@ select count(distinct ws.order_no) as orders, sum(ws.shipping) as shipping, sum(
 from web_sale ws, day d, address a, web_site s
 where d.on_date between '2021-11-01' and '2021-12-31' and ws.ship_day_id = d.id and ws.to_address_id = a.id and a.state in ('OH', 'IL')
   and ws.web_site_id = s.id and s.company in ('pri', 'able', 'ought')
-  and exists (select from web_sale o where ws.order_no = o.order_no and ws.warehouse_id <> o.warehouse_id)
-  and not exists (select from web_return wr where ws.order_no = wr.order_no);
+  and exists (select 1 from web_sale o where ws.order_no = o.order_no and ws.warehouse_id <> o.warehouse_id)
+  and not exists (select 1 from web_return wr where ws.order_no = wr.order_no);
 
 -- R95 web orders that several warehouses ship and of which something comes back [whole query]
 with several as (
