@@ -33,7 +33,7 @@ use warnings;
 
 use Exporter 'import';
 
-our @EXPORT_OK = qw(queries table_change table_columns table_keys table_sql);
+our @EXPORT_OK = qw(queries table_change table_keys table_sql);
 
 # A hash of the number i, not negative, below a bound.
 sub draw

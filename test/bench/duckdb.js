@@ -3,7 +3,8 @@
 //
 // Reads a request a line, a JSON object, and answers each with one: {"sql": ..., "rows": true} runs a
 // statement and gives {"ms": ..., "result": ...}, the result's rows as PostgreSQL writes rows, sorted, where they are
-// asked for; {"version": true} gives {"version": ...}.  What fails gives {"error": ...}.
+// asked for; it fails after "limit_ms" milliseconds.  {"version": true} gives {"version": ...}.  What fails gives
+// {"error": ...}.
 
 'use strict';
 
@@ -32,10 +33,15 @@ async function answer(connection, request) {
     const reader = await connection.runAndReadAll('select version()');
     return { version: reader.getRows()[0][0] };
   }
-  const started = performance.now();
-  const reader = await connection.runAndReadAll(request.sql);
-  const ms = performance.now() - started;
-  return request.rows ? { ms, result: reader.getRows().map(rowText).sort().join('\n') } : { ms };
+  const limit = request.limit_ms ? setTimeout(() => connection.interrupt(), request.limit_ms) : undefined;
+  try {
+    const started = performance.now();
+    const reader = await connection.runAndReadAll(request.sql);
+    const ms = performance.now() - started;
+    return request.rows ? { ms, result: reader.getRows().map(rowText).sort().join('\n') } : { ms };
+  } finally {
+    clearTimeout(limit);
+  }
 }
 
 async function main() {
