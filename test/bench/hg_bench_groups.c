@@ -106,9 +106,12 @@ bench_groups(HgEngine *engine, Rows *rows, uint64_t groups, unsigned hot, bool a
 	const HgReduceSpec spec = make_spec(groups > 0, all_kinds);
 	const HgJobSpec job_spec = {.key_width = 4,
 								.device = -1,
-								.expected_rows = {rows->rows, rows->rows},
-								.ncolumns = {1, 1},
-								.column_width = {{8}, {4}}};
+								.sides[HG_OUTER].expected_rows = rows->rows,
+								.sides[HG_INNER].expected_rows = rows->rows,
+								.sides[HG_OUTER].ncolumns = 1,
+								.sides[HG_INNER].ncolumns = 1,
+								.sides[HG_OUTER].column_width = {8},
+								.sides[HG_INNER].column_width = {4}};
 	double count_ms[MAX_RUNS];
 	double reduce_ms[MAX_RUNS];
 	double appended_ms;
