@@ -43,8 +43,7 @@ open_shard(HgEngine *engine, const uint32_t *keys)
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
 							.product = {HG_PRODUCT_SHARD, .shards = 2},
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {4}};
+							.sides[HG_OUTER] = {.ncolumns = 1, .column_width = {4}}};
 	HgError error;
 	HgJob *job;
 

@@ -188,11 +188,8 @@ reduce_rows(HgEngine *engine, uint64_t rows, HgJob **job, uint64_t *groups, HgEr
 {
 	const HgReduceSpec reduce = {
 		.nkeys = 1, .keys = {{.side = HG_INNER, .is_signed = 1}}, .max_groups = UINT64_MAX};
-	const HgJobSpec spec = {.key_width = 8,
-							.device = -1,
-							.sides[HG_INNER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {0},
-							.sides[HG_INNER].column_width = {8}};
+	const HgJobSpec spec = {
+		.key_width = 8, .device = -1, .sides = {{0}, {.ncolumns = 1, .column_width = {8}}}};
 	uint64_t *keys = test_malloc(rows * sizeof(*keys));
 	HgStatus status;
 

@@ -488,12 +488,11 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 	static const HgReplicaColumnSpec new_column = {.name = {1, 1, 1, 0},
 												   .shape = {.width = 4, .parts = 1, .stride = 1}};
 	HgPageSpec pages = good_spec;
-	const HgJobSpec spec = {.key_width = 8,
-							.device = -1,
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {8},
-							.sides[HG_OUTER].kind = HG_SOURCE_PAGES,
-							.sides[HG_OUTER].pages = &pages};
+	const HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides[HG_OUTER] = {
+			.kind = HG_SOURCE_PAGES, .ncolumns = 1, .column_width = {8}, .pages = &pages}};
 	HgJobSpec bad = spec;
 
 	hg_tap_ok(is_refused(engine, host, &spec, HG_OK), "%s: pages that can be", engine->name);

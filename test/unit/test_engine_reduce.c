@@ -515,12 +515,10 @@ test_by_hand(HgEngine *engine, const HgHost *host)
 		{6, 0, 2, 2, 2, 0, 1, 2, 0, 0, 2, 1, 2},
 	};
 	static const uint64_t greatest[] = {UINT64_MAX, 3, UINT64_MAX};
-	HgJobSpec spec = {.key_width = 4,
-					  .device = -1,
-					  .sides[HG_OUTER].ncolumns = 1,
-					  .sides[HG_INNER].ncolumns = 1,
-					  .sides[HG_OUTER].column_width = {2},
-					  .sides[HG_INNER].column_width = {8}};
+	HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides = {{.ncolumns = 1, .column_width = {2}}, {.ncolumns = 1, .column_width = {8}}}};
 	const HgReduceColumn argument = {.side = HG_INNER, .column = 0, .is_signed = 0};
 	const HgReduceColumn number = {.side = HG_INNER, .column = 0, .is_signed = 1};
 	const HgReduceSpec reduce = {.nkeys = 1,
@@ -766,7 +764,7 @@ test_too_many(HgEngine *engine, const HgHost *host)
 static bool
 open_fails(HgEngine *engine, const HgHost *host, uint32_t ncolumns, uint8_t width)
 {
-	HgJobSpec spec = {.key_width = 4, .device = -1, .sides[HG_INNER].ncolumns = ncolumns};
+	HgJobSpec spec = {.key_width = 4, .device = -1, .sides[HG_INNER] = {.ncolumns = ncolumns}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	HgStatus status;
@@ -782,11 +780,8 @@ open_fails(HgEngine *engine, const HgHost *host, uint32_t ncolumns, uint8_t widt
 static void
 test_twice(HgEngine *engine, const HgHost *host)
 {
-	const HgJobSpec spec = {.key_width = 4,
-							.device = -1,
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {8},
-							.sides[HG_INNER].column_width = {0}};
+	const HgJobSpec spec = {
+		.key_width = 4, .device = -1, .sides = {{.ncolumns = 1, .column_width = {8}}, {0}}};
 	uint32_t keys[64] = {0};
 	uint64_t values[64] = {0};
 	HgError error = {0};

@@ -710,8 +710,7 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 	HgReplicaUse use = {.shape = test_replica_shape(&sides[0]), .graph = sides[0].graph};
 	HgJobSpec spec = {.key_width = 4,
 					  .device = -1,
-					  .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-					  .sides[HG_OUTER].replica.use = &use};
+					  .sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	bool good = true;
@@ -746,10 +745,10 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestReplicaSide *si
 	const HgReplicaShape shape = test_replica_shape(&sides[0]);
 	const uint64_t words = hg_replica_mask_words(&shape);
 	HgReplicaUse use = {.shape = shape, .masked = 1, .graph = sides[0].graph};
-	const HgJobSpec spec = {.key_width = 4,
-							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use};
+	const HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}};
 	uint32_t room[2];
 	HgMatches matches = {.outer = room, .inner = room + 1, .capacity = 1};
 	HgGraphStats described;

@@ -674,11 +674,10 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 	HgJobSpec spec = {
 		.key_width = 4,
 		.device = -1,
-		.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-		.sides[HG_OUTER].replica.use = &use,
-		.sides[HG_OUTER].ncolumns = 2,
-		.sides[HG_OUTER].column_width = {test_replica_widths[0], test_replica_widths[1]},
-		.sides[HG_OUTER].replica.columns = columns};
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+							.ncolumns = 2,
+							.column_width = {test_replica_widths[0], test_replica_widths[1]},
+							.replica = {.use = &use, .columns = columns}}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	bool good = true;
@@ -721,12 +720,11 @@ test_beyond(HgEngine *engine, const HgHost *host)
 	HgReplicaUse use = {0};
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
-							.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_INNER].replica.use = &use,
-							.sides[HG_INNER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {0},
-							.sides[HG_INNER].column_width = {test_replica_widths[0]},
-							.sides[HG_INNER].replica.columns = &column};
+							.sides = {{0},
+									  {.kind = HG_SOURCE_REPLICA,
+									   .ncolumns = 1,
+									   .column_width = {test_replica_widths[0]},
+									   .replica = {.use = &use, .columns = &column}}}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	uint64_t state = 3;
@@ -810,13 +808,11 @@ test_empty(HgEngine *engine, const HgHost *host, const TestReplicaSide *side)
 	HgReplicaColumnUse column = {.shape = new_replica.shape};
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_INNER].replica.use = &use,
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {test_replica_widths[1]},
-							.sides[HG_OUTER].replica.columns = &column};
+							.sides = {{.kind = HG_SOURCE_REPLICA,
+									   .ncolumns = 1,
+									   .column_width = {test_replica_widths[1]},
+									   .replica = {.use = &use, .columns = &column}},
+									  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	const HgReduceSpec reduce = {.nitems = 1, .items = {{.kind = HG_REDUCE_SUM}}, .max_groups = 1};
 	uint64_t record[6];
 	HgGroupRecords records = {.words = record, .capacity = 1};

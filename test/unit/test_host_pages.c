@@ -25,8 +25,7 @@ test_bytes(void)
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.plain = true}};
 	HgJobSpec spec = {.key_width = 8,
 					  .device = -1,
-					  .sides[HG_OUTER].expected_rows = 30000,
-					  .sides[HG_INNER].expected_rows = 20000};
+					  .sides = {{.expected_rows = 30000}, {.expected_rows = 20000}}};
 	TestPagesJoin join;
 	HgHostReplica replica;
 	TestHost host;

@@ -58,10 +58,9 @@ test_bytes(void)
 		{.way = TEST_REPLICA_APPENDED, .width = 4, .count = 30000, .keys = 5000},
 	};
 	const HgReplicaUse use = {.shape = {.key_width = 8, .parts = 2, .rows = 20000}, .masked = 1};
-	const HgJobSpec joining = {.key_width = 4,
-							   .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							   .sides[HG_OUTER].replica.use = &use,
-							   .sides[HG_INNER].expected_rows = 30000};
+	const HgJobSpec joining = {
+		.key_width = 4,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}, {.expected_rows = 30000}}};
 	TestReplicaSide sides[3];
 	TestHost owner;
 	TestHost host;

@@ -260,14 +260,12 @@ play_replica(HgWireClient *client, const HgHost *host, bool *right)
 									.found_stride = REPLICA_ROWS(serial),
 									.own = same,
 									.found = use};
-	const HgJobSpec spec = {.key_width = 8,
-							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_INNER].replica.use = &use,
-							.sides[HG_OUTER].replica.nlookups = hg_lies_random() % 2,
-							.sides[HG_OUTER].replica.lookups = &lookup};
+	const HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA,
+				   .replica = {.use = &use, .nlookups = hg_lies_random() % 2, .lookups = &lookup}},
+				  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	const uint32_t left_out = use.masked ? 64 * (1 + spec.sides[HG_OUTER].replica.nlookups) : 0;
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint32_t outer[500];
@@ -361,13 +359,11 @@ play_filter(HgWireClient *client, const HgHost *host, bool *right)
 		.numbers = {{.count = 2}},
 		.number_steps = {{.kind = HG_STEP_COLUMN, .bits = 64, .is_signed = 1},
 						 {.kind = HG_STEP_MODULO, .bits = 64, .constant = -3}}};
-	const HgJobSpec spec = {.key_width = 8,
-							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_INNER].replica.use = &use,
-							.sides[HG_OUTER].replica.filters = &filters};
+	const HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use, .filters = &filters}},
+				  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint64_t count = 0;
 	HgJob *job;

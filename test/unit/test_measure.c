@@ -43,7 +43,7 @@ test_measure(HgEngine *engine, const HgHost *host, const TestData *data, const H
 			 HgTableMeasure *measure, HgError *error)
 {
 	const HgJobSpec spec = {.key_width = data->key_width,
-							.sides[HG_INNER].expected_rows = data->rows[HG_INNER],
+							.sides[HG_INNER] = {.expected_rows = data->rows[HG_INNER]},
 							.device = -1,
 							.product = {HG_PRODUCT_TABLE, .trial = trial}};
 	HgJob *job;

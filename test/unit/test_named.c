@@ -167,11 +167,10 @@ test_named_join(HgWireClient *client, const HgHost *host, const HgReplicaName *n
 {
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaUse use = {.name = *name, .shape = *shape, .masked = 1};
-	const HgJobSpec spec = {.key_width = 8,
-							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_INNER].expected_rows = 1000};
+	const HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}, {.expected_rows = 1000}}};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -223,10 +222,8 @@ test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows)
 	const HgReplicaUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_INNER].replica.use = &use};
+							.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}},
+									  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	HgError error = {0};
 	uint64_t count = 0;
 	HgJob *job = NULL;
@@ -330,14 +327,11 @@ test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaUse use = {.name = {TEST_EPOCH, serial, 0, 0}, .shape = {8, 1, rows}};
 	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
-	HgJobSpec spec = {.key_width = 8,
-					  .device = -1,
-					  .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-					  .sides[HG_OUTER].replica.use = &use,
-					  .sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-					  .sides[HG_INNER].replica.use = &use,
-					  .sides[HG_OUTER].replica.columns = columns[0],
-					  .sides[HG_INNER].replica.columns = columns[1]};
+	HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use, .columns = columns[0]}},
+				  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use, .columns = columns[1]}}}};
 
 	memset(columns, 0, sizeof(columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)

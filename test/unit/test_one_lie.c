@@ -71,10 +71,10 @@ ask_replica(HgEngine *engine, const HgHost *host)
 	const HgReplicaUse use = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}, .masked = 1};
 	const HgJobSpec making = {
 		.key_width = 4, .device = -1, .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
-	const HgJobSpec joining = {.key_width = 4,
-							   .device = -1,
-							   .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							   .sides[HG_OUTER].replica.use = &use};
+	const HgJobSpec joining = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}};
 	uint32_t outer[2 * LIAR_ROWS];
 	uint32_t inner[2 * LIAR_ROWS];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * LIAR_ROWS};
@@ -114,12 +114,11 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 		.found_stride = LIAR_ROWS,
 		.own = {.name = {1, 2}, .shape = {4, 1, LIAR_ROWS}},
 		.found = {.name = {1, 3}, .shape = {8, 1, LIAR_ROWS}, .masked = 1}};
-	const HgJobSpec spec = {.key_width = 4,
-							.device = -1,
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_OUTER].replica.nlookups = 1,
-							.sides[HG_OUTER].replica.lookups = &lookup};
+	const HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+							.replica = {.use = &use, .nlookups = 1, .lookups = &lookup}}};
 	uint64_t count = LIAR_ROWS;
 	HgJob *job;
 
@@ -199,10 +198,8 @@ ask_pages(HgEngine *engine, const HgHost *host)
 							 .rows_per_page = LIAR_ROWS,
 							 .natts = 1,
 							 .attributes = {{.length = 4, .align = 4}}};
-	const HgJobSpec joining = {.key_width = 4,
-							   .device = -1,
-							   .sides[HG_OUTER].kind = HG_SOURCE_PAGES,
-							   .sides[HG_OUTER].pages = &spec};
+	const HgJobSpec joining = {
+		.key_width = 4, .device = -1, .sides[HG_OUTER] = {.kind = HG_SOURCE_PAGES, .pages = &spec}};
 	uint32_t outer[2 * LIAR_ROWS];
 	uint32_t inner[2 * LIAR_ROWS];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * LIAR_ROWS};
@@ -238,11 +235,10 @@ ask_column(HgEngine *engine, const HgHost *host)
 		.key_width = 4, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	const HgJobSpec joining = {.key_width = 4,
 							   .device = -1,
-							   .sides[HG_OUTER].ncolumns = 1,
-							   .sides[HG_OUTER].column_width = {1},
-							   .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							   .sides[HG_OUTER].replica.use = &use,
-							   .sides[HG_OUTER].replica.columns = &column};
+							   .sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+												   .ncolumns = 1,
+												   .column_width = {1},
+												   .replica = {.use = &use, .columns = &column}}};
 	uint64_t words[HG_MAX_REDUCE_WORDS];
 	HgGroupRecords records = {words, 1, 0};
 	uint64_t groups = 0;
@@ -274,15 +270,14 @@ ask_computed(HgEngine *engine, const HgHost *host)
 									  .steps = {{.kind = HG_STEP_CONSTANT, .bits = 64}}};
 	const HgReplicaUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
 	const HgReplicaColumnUse column = {.shape = {8, 1, LIAR_ROWS, 0}, .program = 1};
-	const HgJobSpec spec = {.key_width = 4,
-							.device = -1,
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {8},
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_OUTER].replica.columns = &column,
-							.sides[HG_OUTER].replica.nprograms = 1,
-							.sides[HG_OUTER].replica.programs = &program};
+	const HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {
+			.kind = HG_SOURCE_REPLICA,
+			.ncolumns = 1,
+			.column_width = {8},
+			.replica = {.use = &use, .columns = &column, .nprograms = 1, .programs = &program}}};
 	HgJob *job;
 
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)

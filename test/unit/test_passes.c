@@ -106,12 +106,10 @@ reduce_rows(HgEngine *engine, HgError *error)
 	const uint64_t key = 7;
 	const uint16_t value = 5;
 	const HgReduceSpec spec = {.nkeys = 1, .max_groups = 1};
-	HgJobSpec job_spec = {.key_width = 8,
-						  .device = -1,
-						  .sides[HG_OUTER].ncolumns = 1,
-						  .sides[HG_INNER].ncolumns = 1,
-						  .sides[HG_OUTER].expected_rows = 2,
-						  .sides[HG_INNER].expected_rows = 2};
+	HgJobSpec job_spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.ncolumns = 1, .expected_rows = 2}, {.ncolumns = 1, .expected_rows = 2}}};
 	uint64_t groups = 0;
 	HgJob *job = NULL;
 	HgStatus status;

@@ -323,13 +323,12 @@ test_refusals(void)
 			  "two slices are not for three devices");
 	{
 		const HgReplicaUse use = {.shape = test_replica_shape(&sides[0])};
-		const HgJobSpec spec = {.key_width = 8,
-								.device = -1,
-								.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-								.sides[HG_OUTER].replica.use = &use,
-								.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-								.sides[HG_INNER].replica.use = &use,
-								.sides[HG_OUTER].replica.partitions = &made[0].partitions};
+		const HgJobSpec spec = {
+			.key_width = 8,
+			.device = -1,
+			.sides = {{.kind = HG_SOURCE_REPLICA,
+					   .replica = {.use = &use, .partitions = &made[0].partitions}},
+					  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 
 		hg_tap_ok(holding.engine.open(&holding.engine, &host.host, &spec, &job, &error) ==
 					  HG_INVALID,

@@ -198,12 +198,11 @@ live(TestServer *server, bool waits)
 											  .shape = {4, 1, STRIDE, 0}};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {4},
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &graph,
-							.sides[HG_OUTER].replica.columns = &column,
-							.sides[HG_INNER].expected_rows = FULL_ROWS / 2};
+							.sides = {{.kind = HG_SOURCE_REPLICA,
+									   .ncolumns = 1,
+									   .column_width = {4},
+									   .replica = {.use = &graph, .columns = &column}},
+									  {.expected_rows = FULL_ROWS / 2}}};
 	HgWireClient *client = test_start_client(server);
 	HgEngine *engine = hg_wire_client_engine(client);
 	HgJob *job;

@@ -235,16 +235,15 @@ open_with_columns(Participants *participants, const TestData *data, uint64_t num
 
 	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		HgJobSpec spec = {.key_width = data->key_width,
-						  .device = -1,
-						  .group = 99,
-						  .participants_id = number,
-						  .sides[HG_OUTER].expected_rows = data->rows[0],
-						  .sides[HG_INNER].expected_rows = data->rows[1],
-						  .sides[HG_OUTER].ncolumns = 1,
-						  .sides[HG_INNER].ncolumns = 1,
-						  .sides[HG_OUTER].column_width = {4},
-						  .sides[HG_INNER].column_width = {i == odd_one ? 2 : 8}};
+		HgJobSpec spec = {
+			.key_width = data->key_width,
+			.device = -1,
+			.group = 99,
+			.participants_id = number,
+			.sides = {{.expected_rows = data->rows[0], .ncolumns = 1, .column_width = {4}},
+					  {.expected_rows = data->rows[1],
+					   .ncolumns = 1,
+					   .column_width = {i == odd_one ? 2 : 8}}}};
 
 		statuses[i] = participants->engines[i]->open(participants->engines[i], test_host_plain(),
 													 &spec, &participants->jobs[i], NULL);
@@ -849,7 +848,8 @@ append_piece(void *arg)
 static void
 test_growing(void)
 {
-	const HgJobSpec one = {.key_width = 8, .device = -1, .sides[HG_INNER].expected_rows = PIECE};
+	const HgJobSpec one = {
+		.key_width = 8, .device = -1, .sides[HG_INNER] = {.expected_rows = PIECE}};
 	uint64_t row_bytes = 0;
 	uint64_t keys[PIECE] = {0};
 	Appender appenders[PARTICIPANTS];

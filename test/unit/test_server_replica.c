@@ -804,9 +804,8 @@ test_deaths(void)
 			const HgReplicaUse use = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape};
 			const HgJobSpec spec = {.key_width = 8,
 									.device = -1,
-									.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-									.sides[HG_OUTER].replica.use = &use,
-									.sides[HG_INNER].expected_rows = FULL_ROWS / 2};
+									.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}},
+											  {.expected_rows = FULL_ROWS / 2}}};
 			HgJob *job;
 
 			if (waits)

@@ -185,11 +185,10 @@ open_with(HgWireClient *client, uint64_t serial, uint32_t parts, const HgReplica
 	const HgReplicaColumnUse columns = {.name = *column, .shape = *shape};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
-							.sides[HG_OUTER].ncolumns = 1,
-							.sides[HG_OUTER].column_width = {(uint8_t) shape->width},
-							.sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
-							.sides[HG_OUTER].replica.use = &use,
-							.sides[HG_OUTER].replica.columns = &columns};
+							.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+												.ncolumns = 1,
+												.column_width = {(uint8_t) shape->width},
+												.replica = {.use = &use, .columns = &columns}}};
 	HgJob *job = NULL;
 	HgStatus status = engine->open(engine, test_host_plain(), &spec, &job, NULL);
 
@@ -257,12 +256,11 @@ test_names(void)
 		const HgReplicaColumnUse column = {.name = wrong[i].column, .shape = column_shape};
 		const HgJobSpec spec = {.key_width = 8,
 								.device = -1,
-								.sides[HG_INNER].ncolumns = 1,
-								.sides[HG_OUTER].column_width = {0},
-								.sides[HG_INNER].column_width = {4},
-								.sides[HG_INNER].kind = HG_SOURCE_REPLICA,
-								.sides[HG_INNER].replica.use = &use,
-								.sides[HG_INNER].replica.columns = &column};
+								.sides = {{0},
+										  {.kind = HG_SOURCE_REPLICA,
+										   .ncolumns = 1,
+										   .column_width = {4},
+										   .replica = {.use = &use, .columns = &column}}}};
 
 		hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_INVALID &&
 					  (hg_replica_is_column(&wrong[i].column) ||
