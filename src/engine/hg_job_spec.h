@@ -231,7 +231,7 @@ extern "C"
 	static inline const HgReplicaSource *
 	hg_side_replica(const HgJobSpec *spec, HgSide side)
 	{
-		static const HgReplicaSource none = {0};
+		static HgReplicaSource none; /* all zero */
 
 		return spec->sides[side].kind == HG_SOURCE_REPLICA ? &spec->sides[side].replica : &none;
 	}
