@@ -199,16 +199,16 @@ void
 hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *spec, HgSide side)
 {
 	memset(computed, 0, sizeof(*computed));
-	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; hg_side_replica(spec, (HgSide) side)->nprograms > 0 && i < spec->sides[side].ncolumns; i++)
 	{
-		const HgReplicaColumnUse *use = &spec->replica_columns[side][i];
+		const HgReplicaColumnUse *use = &hg_side_replica(spec, (HgSide) side)->columns[i];
 
 		if (use->program == 0)
 			continue;
 		computed->stride = use->shape.stride;
 		computed->ordinals = hg_replica_ordinals(&use->shape);
 		computed->columns[computed->count] = i;
-		computed->programs[computed->count++] = spec->programs[side][use->program - 1];
+		computed->programs[computed->count++] = hg_side_replica(spec, (HgSide) side)->programs[use->program - 1];
 	}
 }
 
@@ -327,14 +327,14 @@ void
 hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spec, HgSide side)
 {
 	memset(lookups, 0, sizeof(*lookups));
-	if (spec->nlookups[side] == 0)
+	if (hg_side_replica(spec, (HgSide) side)->nlookups == 0)
 		return;
-	lookups->count = spec->nlookups[side];
-	lookups->parts = spec->replica[side]->shape.parts;
+	lookups->count = hg_side_replica(spec, (HgSide) side)->nlookups;
+	lookups->parts = hg_side_replica(spec, (HgSide) side)->use->shape.parts;
 	lookups->stride = hg_replica_side_stride(spec, side);
 	for (uint32_t i = 0; i < lookups->count; i++)
 	{
-		const HgReplicaLookup *from = &spec->lookups[side][i];
+		const HgReplicaLookup *from = &hg_side_replica(spec, (HgSide) side)->lookups[i];
 		HgCudaReplicaLookup *lookup = &lookups->lookups[i];
 
 		lookup->from = from->from;
@@ -344,9 +344,9 @@ hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spe
 		lookup->parts = from->own.shape.parts;
 		hg_cuda_replica_mask_init(&lookup->mask, &from->found);
 	}
-	lookups->ncolumns = spec->ncolumns[side];
+	lookups->ncolumns = spec->sides[side].ncolumns;
 	for (uint32_t i = 0; i < lookups->ncolumns; i++)
-		lookups->found_by[i] = spec->replica_columns[side][i].lookup;
+		lookups->found_by[i] = hg_side_replica(spec, (HgSide) side)->columns[i].lookup;
 }
 
 static uint64_t
@@ -490,9 +490,9 @@ hg_cuda_replica_lookups_mask_bytes(const HgJobSpec *spec, HgSide side)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < hg_side_replica(spec, (HgSide) side)->nlookups; i++)
 		if (hg_replica_is_masked(spec, side, i + 1))
-			bytes += mask_bytes(&spec->lookups[side][i].found.shape);
+			bytes += mask_bytes(&hg_side_replica(spec, (HgSide) side)->lookups[i].found.shape);
 	return bytes;
 }
 
@@ -554,7 +554,7 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 	ordinals = ordinals_of(&lookups);
 	for (uint32_t i = 0; i < lookups.count; i++)
 	{
-		const HgReplicaLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &hg_side_replica(spec, (HgSide) side)->lookups[i];
 
 		hold_find(&holding, lookup, hg_replica_is_masked(spec, side, i + 1));
 		if (lookup->from > 0)
@@ -564,12 +564,12 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 		}
 		if (lookup->unmatched == 0 && !has_mask)
 		{
-			hold(&holding, mask_bytes(&spec->replica[side]->shape), 0);
+			hold(&holding, mask_bytes(&hg_side_replica(spec, (HgSide) side)->use->shape), 0);
 			has_mask = true;
 		}
 		for (uint32_t column = 0; column < lookups.ncolumns; column++)
 			if (lookups.found_by[column] == i + 1)
-				hold(&holding, values_bytes(ordinals, spec->column_width[side][column]) + ordinals,
+				hold(&holding, values_bytes(ordinals, spec->sides[side].column_width[column]) + ordinals,
 					 0);
 		holding.now -= count_freed(&lookups, i + 1) * ordinals * ORDINAL_BYTES;
 	}

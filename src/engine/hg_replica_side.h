@@ -33,8 +33,10 @@ extern "C"
 	static inline bool
 	hg_replica_lookups_drop(const HgJobSpec *spec, HgSide side)
 	{
-		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-			if (spec->lookups[side][i].unmatched == 0)
+		const HgReplicaSource *replica = hg_side_replica(spec, side);
+
+		for (uint32_t i = 0; i < replica->nlookups; i++)
+			if (replica->lookups[i].unmatched == 0)
 				return true;
 		return false;
 	}
