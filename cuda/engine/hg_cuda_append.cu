@@ -67,7 +67,7 @@ reserve_keys(HgCudaJob *job, HgSide side, uint64_t count, HgError *error)
 		return hg_error_set(error, HG_TOO_MANY_ROWS, nullptr,
 							"too many rows in one side of a join");
 	return reserve(job, &column->keys, &column->capacity, job->spec.key_width, column->rows,
-				   column->rows + count, job->spec.expected_rows[side], error);
+				   column->rows + count, job->spec.sides[side].expected_rows, error);
 }
 
 HgStatus
@@ -102,7 +102,7 @@ reserve_rows(HgCudaJob *job, HgSide side, uint32_t rows, HgCudaPagesTarget *targ
 	HgCudaKeyColumn *column = &job->columns[side];
 	HgCudaColumns *values = &job->values[side];
 	HgCudaNumbers *numbers = &job->numbers[side];
-	const uint64_t expected = job->spec.expected_rows[side];
+	const uint64_t expected = job->spec.sides[side].expected_rows;
 	const uint64_t needed = column->rows + rows;
 	void *given = numbers->given;
 
@@ -175,7 +175,7 @@ hg_cuda_append_open(HgCudaJob *job, uint64_t job_bytes, HgError *error)
 static HgStatus
 take_pages(HgCudaJob *job, const HgCudaPages *pages, uint64_t first_page, HgError *error)
 {
-	const HgPageSpec *spec = job->spec.pages[pages->side];
+	const HgPageSpec *spec = hg_side_pages(&job->spec, pages->side);
 
 	job->bad_page = job->bad_page || pages->bad;
 	if (job->bad_page)
@@ -199,7 +199,7 @@ static HgStatus
 append_in_turn(HgCudaJob *job, HgSide side, const void *pages, uint32_t count, uint64_t first_page,
 			   HgError *error)
 {
-	const uint64_t room = (uint64_t) count * job->spec.pages[side]->page_size;
+	const uint64_t room = (uint64_t) count * hg_side_pages(&job->spec, side)->page_size;
 
 	if (job->piece.room < room)
 	{
@@ -214,7 +214,7 @@ HgStatus
 hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t count,
 					 uint64_t first_page, HgError *error)
 {
-	const HgPageSpec *spec = job->spec.pages[side];
+	const HgPageSpec *spec = hg_side_pages(&job->spec, side);
 	const unsigned char *from = static_cast<const unsigned char *>(pages);
 
 	while (count > 0 && !job->bad_page)
@@ -283,7 +283,7 @@ hg_cuda_append_pages_bytes(const HgJobSpec *spec)
 	if (!hg_pages_are_there(spec))
 		return 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->pages[side] != nullptr)
-			numbers += spec->expected_rows[side] * sizeof(uint32_t);
+		if (spec->sides[side].kind == HG_SOURCE_PAGES)
+			numbers += spec->sides[side].expected_rows * sizeof(uint32_t);
 	return hg_cuda_pages_bytes(spec, HG_PAGES_PIECE_BYTES) + numbers;
 }

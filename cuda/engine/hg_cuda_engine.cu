@@ -108,27 +108,27 @@ static void
 note_spec(HgCudaJob *job, const HgJobSpec *spec, const HgCudaReplicaSide replica[2])
 {
 	job->spec = *spec;
-	if (spec->trial != nullptr)
+	if (spec->product.kind == HG_PRODUCT_TABLE)
 	{
-		job->trial = *spec->trial;
-		job->spec.trial = &job->trial;
+		job->trial = *spec->product.trial;
+		job->spec.product.trial = &job->trial;
 	}
+	else if (hg_replica_is_made(spec))
+		job->spec.product.graph = nullptr;
 	hg_cuda_making_init(&job->making, spec);
-	job->spec.new_replica = nullptr;
-	job->spec.new_column = nullptr;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		job->replica[side] = replica[side];
-		if (spec->pages[side] != nullptr)
+		if (spec->sides[side].kind == HG_SOURCE_PAGES)
 		{
-			job->pages[side] = *spec->pages[side];
-			job->spec.pages[side] = &job->pages[side];
+			job->pages[side] = *spec->sides[side].pages;
+			job->spec.sides[side].pages = &job->pages[side];
 		}
 		if (replica[side].replica != nullptr)
+		{
 			job->stats.rows[side] = replica[side].replica->shape.rows;
-		job->spec.replica[side] = nullptr;
-		job->spec.replica_columns[side] = nullptr;
-		job->spec.lookups[side] = nullptr;
+			job->spec.sides[side].replica = HgReplicaSource();
+		}
 		hg_cuda_columns_init(&job->values[side], spec, (HgSide) side);
 		hg_cuda_replica_side_attach(spec, (HgSide) side, &job->values[side], &job->numbers[side]);
 	}
@@ -189,7 +189,7 @@ append(HgCudaJob *job, HgSide side, const void *keys, uint64_t count, HgError *e
 static uint64_t
 appended(const HgCudaJob *job, HgSide side)
 {
-	return job->spec.pages[side] != nullptr ? 0 : job->columns[side].rows;
+	return job->spec.sides[side].kind == HG_SOURCE_PAGES ? 0 : job->columns[side].rows;
 }
 
 /*
@@ -204,7 +204,7 @@ check_append(const HgCudaJob *job, HgSide side, bool numbered, HgError *error)
 	if (hg_cuda_job_is_making(job) || job->replica[side].replica != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr,
 							"keys can not be appended to a graph replica");
-	if (job->spec.pages[side] != nullptr)
+	if (job->spec.sides[side].kind == HG_SOURCE_PAGES)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
 	HG_TRY(hg_cuda_shards_check_append(job, side, error));
 	if (appended(job, HG_OUTER) + appended(job, HG_INNER) > 0 && (runs > 0) != numbered)
@@ -248,13 +248,13 @@ cuda_append_column(HgJob *handle, HgSide side, uint32_t column, const void *valu
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "columns can not be appended after build");
-	if (job->spec.pages[side] != nullptr)
+	if (job->spec.sides[side].kind == HG_SOURCE_PAGES)
 		return hg_error_set(error, HG_INVALID, nullptr, "this side of the join comes as pages");
 	HG_TRY(hg_cuda_shards_check_append(job, side, error));
 	HG_TRY(enter(job, error));
 	return hg_cuda_columns_append(&job->work, &job->values[side], &job->numbers[side],
-								  job->stats.rows[side], job->spec.expected_rows[side], column,
-								  values, nulls, count, first_row, error);
+								  job->stats.rows[side], job->spec.sides[side].expected_rows,
+								  column, values, nulls, count, first_row, error);
 }
 
 static HgStatus
@@ -266,7 +266,7 @@ cuda_append_pages(HgJob *handle, HgSide side, const void *pages, uint64_t count,
 
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "pages can not be appended after build");
-	HG_TRY(hg_pages_append_check(job->spec.pages[side], count, first_page, error));
+	HG_TRY(hg_pages_append_check(hg_side_pages(&job->spec, side), count, first_page, error));
 	HG_TRY(enter(job, error));
 	hg_cuda_pieces_enter(job->pieces);
 	status = hg_cuda_append_pages(job, side, pages, count, first_page, error);
@@ -282,7 +282,7 @@ cuda_bring_pages(HgJob *handle, const HgHost *host, HgSide side, const void *pag
 	HgCudaJob *job = job_of(handle);
 	HgCudaPiece *piece;
 
-	HG_TRY(hg_pages_append_check(job->spec.pages[side], count, 0, error));
+	HG_TRY(hg_pages_append_check(hg_side_pages(&job->spec, side), count, 0, error));
 	HG_TRY(enter(job, error));
 	HG_TRY(hg_cuda_pieces_bring(job->pieces, host, side, pages, count, &piece, error));
 	*brought = reinterpret_cast<HgBroughtPages *>(piece);
@@ -304,7 +304,8 @@ check_piece(HgCudaJob *job, const HgCudaPages *pages, uint64_t first_page, HgErr
 {
 	if (job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "pages can not be appended after build");
-	HG_TRY(hg_pages_append_check(job->spec.pages[pages->side], pages->count, first_page, error));
+	HG_TRY(hg_pages_append_check(hg_side_pages(&job->spec, pages->side), pages->count, first_page,
+								 error));
 	return enter(job, error);
 }
 
@@ -649,7 +650,7 @@ cuda_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *error)
 	HgCudaJob *job = job_of(handle);
 	const HgCudaKeyColumn *column = &job->columns[HG_INNER];
 
-	if (job->spec.trial == nullptr || job->built)
+	if (job->spec.product.kind != HG_PRODUCT_TABLE || job->built)
 		return hg_error_set(error, HG_INVALID, nullptr, "the job has no table");
 	HG_TRY(enter(job, error));
 	return hg_cuda_table_measure(&job->work, &job->trial, column->keys, column->rows, measure,
@@ -737,8 +738,8 @@ hg_cuda_engine_start(int device, uint64_t memory_budget, HgEngine **engine, HgEr
 uint64_t
 hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 {
-	const uint64_t outer_rows = spec->expected_rows[HG_OUTER];
-	const uint64_t inner_rows = spec->expected_rows[HG_INNER];
+	const uint64_t outer_rows = spec->sides[HG_OUTER].expected_rows;
+	const uint64_t inner_rows = spec->sides[HG_INNER].expected_rows;
 	const uint64_t pages = hg_cuda_append_pages_bytes(spec);
 
 	/* append reports it */
@@ -746,8 +747,9 @@ hg_cuda_engine_job_bytes(const HgJobSpec *spec)
 		return 0;
 	if (hg_replica_is_used(spec))
 		return pages + hg_cuda_replica_job_bytes(spec);
-	if (spec->trial != nullptr)
-		return inner_rows * spec->key_width + hg_cuda_table_measure_bytes(spec->trial, inner_rows);
+	if (spec->product.kind == HG_PRODUCT_TABLE)
+		return inner_rows * spec->key_width +
+			   hg_cuda_table_measure_bytes(spec->product.trial, inner_rows);
 	return pages + hg_cuda_shards_bytes(spec, hg_cuda_job_bytes(spec, outer_rows, inner_rows));
 }
 

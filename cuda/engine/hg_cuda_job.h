@@ -81,7 +81,7 @@ struct HgCudaCounted
 struct HgCudaJob
 {
 	HgJobSpec spec;		 /* without the replicas that it named, which are in making and replica */
-	HgTableTrial trial;	 /* if the spec has one: spec.trial points here */
+	HgTableTrial trial;	 /* if the spec has one: spec.product points here */
 	HgCudaMaking making; /* the graph or column replica that the job makes */
 	HgCudaReplicaSide replica[2]; /* by HgSide; replicas that are sides of the job */
 	/* by HgSide; of sides that come as pages: the spec points here */
@@ -174,7 +174,7 @@ hg_cuda_job_has_replicas(const HgCudaJob *job)
 static inline bool
 hg_cuda_job_has_columns(const HgCudaJob *job)
 {
-	return job->spec.ncolumns[HG_OUTER] + job->spec.ncolumns[HG_INNER] > 0;
+	return job->spec.sides[HG_OUTER].ncolumns + job->spec.sides[HG_INNER].ncolumns > 0;
 }
 
 /*

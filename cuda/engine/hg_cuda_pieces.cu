@@ -243,7 +243,7 @@ HgStatus
 hg_cuda_pieces_bring(HgCudaPieces *pieces, const HgHost *host, HgSide side, const void *from,
 					 uint64_t count, HgCudaPiece **piece, HgError *error)
 {
-	const uint64_t room = count * pieces->spec->pages[side]->page_size;
+	const uint64_t room = count * hg_side_pages(pieces->spec, side)->page_size;
 	HgCudaPiece *chosen = nullptr;
 	HgStatus status;
 
@@ -251,7 +251,8 @@ hg_cuda_pieces_bring(HgCudaPieces *pieces, const HgHost *host, HgSide side, cons
 	{
 		std::lock_guard<std::mutex> guard(pieces->lock);
 
-		if (!pieces->ended && count > 0 && count <= hg_cuda_pages_most(pieces->spec->pages[side]))
+		if (!pieces->ended && count > 0 &&
+			count <= hg_cuda_pages_most(hg_side_pages(pieces->spec, side)))
 			chosen = choose(pieces);
 		if (chosen == nullptr)
 			return HG_OK;

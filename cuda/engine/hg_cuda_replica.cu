@@ -31,10 +31,10 @@ void
 hg_cuda_making_init(HgCudaMaking *making, const HgJobSpec *spec)
 {
 	memset(making, 0, sizeof(*making));
-	if (spec->new_replica != nullptr)
-		making->shape = spec->new_replica->shape;
-	if (spec->new_column != nullptr)
-		making->column.shape = spec->new_column->shape;
+	if (spec->product.kind == HG_PRODUCT_GRAPH)
+		making->shape = spec->product.graph->shape;
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
+		making->column.shape = spec->product.column->shape;
 }
 
 /* Most edges that are copied at a time. */
@@ -188,9 +188,11 @@ static HgStatus
 find_columns(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
 			 HgSide which, HgError *error)
 {
-	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	const HgReplicaSource *source = hg_side_replica(spec, which);
+
+	for (uint32_t i = 0; i < spec->sides[which].ncolumns; i++)
 	{
-		const HgReplicaColumnUse *column = &spec->replica_columns[which][i];
+		const HgReplicaColumnUse *column = &source->columns[i];
 
 		if (column->program > 0)
 			continue;
@@ -208,10 +210,11 @@ find_filters(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpe
 			 HgSide which, HgError *error)
 {
 	HgCudaReplicaFilters *filters = &side->filters;
+	const HgReplicaSource *source = hg_side_replica(spec, which);
 
-	if (spec->filters[which] == nullptr)
+	if (source->filters == nullptr)
 		return HG_OK;
-	filters->all = *spec->filters[which];
+	filters->all = *source->filters;
 	for (uint32_t i = 0; i < filters->all.ncolumns; i++)
 	{
 		const HgReplicaColumnUse *column = &filters->all.columns[i];
@@ -229,10 +232,12 @@ static HgStatus
 find_lookups(HgCudaReplicaSide *side, const HgCudaDevice *device, const HgJobSpec *spec,
 			 HgSide which, HgError *error)
 {
+	const HgReplicaSource *source = hg_side_replica(spec, which);
+
 	hg_cuda_replica_lookups_init(&side->lookups, spec, which);
-	for (uint32_t i = 0; i < spec->nlookups[which]; i++)
+	for (uint32_t i = 0; i < source->nlookups; i++)
 	{
-		const HgReplicaLookup *lookup = &spec->lookups[which][i];
+		const HgReplicaLookup *lookup = &source->lookups[i];
 
 		HG_TRY(find_graph(device, &lookup->own, error));
 		HG_TRY(find_graph(device, &lookup->found, error));
@@ -248,7 +253,7 @@ HgStatus
 hg_cuda_replica_side_open(HgCudaReplicaSide *side, const HgCudaDevice *device,
 						  const HgJobSpec *spec, HgSide which, HgError *error)
 {
-	const HgReplicaUse *use = spec->replica[which];
+	const HgReplicaUse *use = hg_side_replica(spec, which)->use;
 
 	memset(side, 0, sizeof(*side));
 	if (use == nullptr)
@@ -268,14 +273,16 @@ void
 hg_cuda_replica_side_attach(const HgJobSpec *spec, HgSide which, HgCudaColumns *columns,
 							HgCudaNumbers *numbers)
 {
-	if (spec->replica[which] == nullptr)
+	const HgReplicaSource *source = hg_side_replica(spec, which);
+
+	if (spec->sides[which].kind != HG_SOURCE_REPLICA)
 		return;
 	columns->external = true;
-	for (uint32_t i = 0; i < spec->ncolumns[which]; i++)
+	for (uint32_t i = 0; i < spec->sides[which].ncolumns; i++)
 	{
-		const HgReplica *replica = spec->replica_columns[which][i].column;
+		const HgReplica *replica = source->columns[i].column;
 
-		if (spec->replica_columns[which][i].program == 0)
+		if (source->columns[i].program == 0)
 			hg_cuda_columns_set_external(columns, i, replica->column.values, replica->column.nulls);
 		numbers->stride = hg_replica_side_stride(spec, which);
 	}
@@ -357,8 +364,8 @@ struct SideBytes
 static SideBytes
 side_bytes(const HgJobSpec *spec, HgSide side)
 {
-	const HgReplicaUse *use = spec->replica[side];
-	const uint64_t rows = use != nullptr ? use->shape.rows : spec->expected_rows[side];
+	const HgReplicaUse *use = hg_side_replica(spec, side)->use;
+	const uint64_t rows = use != nullptr ? use->shape.rows : spec->sides[side].expected_rows;
 	const HgShape shape = hg_cuda_graph_shape(HG_REPLICA_KEY_WIDTH, rows);
 	SideBytes bytes = {0, 0, 0};
 
@@ -401,11 +408,12 @@ side_bytes(const HgJobSpec *spec, HgSide side)
 static uint64_t
 columns_bytes(const HgJobSpec *spec)
 {
-	uint64_t bytes = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0 ? HG_GATHER_BYTES : 0;
+	uint64_t bytes =
+		spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0 ? HG_GATHER_BYTES : 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->replica[side] == nullptr)
-			bytes += spec->expected_rows[side] * hg_reduce_row_bytes(spec, (HgSide) side);
+		if (spec->sides[side].kind != HG_SOURCE_REPLICA)
+			bytes += spec->sides[side].expected_rows * hg_reduce_row_bytes(spec, (HgSide) side);
 	return bytes;
 }
 
@@ -417,14 +425,15 @@ hg_cuda_replica_job_bytes(const HgJobSpec *spec)
 	uint64_t outer_rows;
 	uint64_t found;
 
-	if (spec->new_replica != nullptr)
-		return making_bytes(&spec->new_replica->shape);
-	if (spec->new_column != nullptr)
-		return hg_cuda_replica_column_bytes(&spec->new_column->shape);
+	if (spec->product.kind == HG_PRODUCT_GRAPH)
+		return making_bytes(&spec->product.graph->shape);
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
+		return hg_cuda_replica_column_bytes(&spec->product.column->shape);
 	outer = side_bytes(spec, HG_OUTER);
 	inner = side_bytes(spec, HG_INNER);
-	outer_rows = spec->replica[HG_OUTER] != nullptr ? spec->replica[HG_OUTER]->shape.rows
-													: spec->expected_rows[HG_OUTER];
+	outer_rows = spec->sides[HG_OUTER].kind == HG_SOURCE_REPLICA
+					 ? hg_side_replica(spec, HG_OUTER)->use->shape.rows
+					 : spec->sides[HG_OUTER].expected_rows;
 	/* see hg_cuda_join.cu */
 	found = outer_rows * 2 * sizeof(uint32_t) +
 			(outer_rows / HG_TILE_ITEMS + 2) * 2 * sizeof(uint64_t) +

@@ -196,17 +196,19 @@ static constexpr uint64_t BLOCK_BYTES = 256;
 void
 hg_cuda_replica_computed_init(HgCudaReplicaComputed *computed, const HgJobSpec *spec, HgSide side)
 {
+	const HgReplicaSource *source = hg_side_replica(spec, side);
+
 	memset(computed, 0, sizeof(*computed));
-	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; source->nprograms > 0 && i < spec->sides[side].ncolumns; i++)
 	{
-		const HgReplicaColumnUse *use = &spec->replica_columns[side][i];
+		const HgReplicaColumnUse *use = &source->columns[i];
 
 		if (use->program == 0)
 			continue;
 		computed->stride = use->shape.stride;
 		computed->ordinals = hg_replica_ordinals(&use->shape);
 		computed->columns[computed->count] = i;
-		computed->programs[computed->count++] = spec->programs[side][use->program - 1];
+		computed->programs[computed->count++] = source->programs[use->program - 1];
 	}
 }
 
@@ -324,15 +326,17 @@ static constexpr uint64_t VALUES_ALIGNMENT = 8;
 void
 hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spec, HgSide side)
 {
+	const HgReplicaSource *source = hg_side_replica(spec, side);
+
 	memset(lookups, 0, sizeof(*lookups));
-	if (spec->nlookups[side] == 0)
+	if (source->nlookups == 0)
 		return;
-	lookups->count = spec->nlookups[side];
-	lookups->parts = spec->replica[side]->shape.parts;
+	lookups->count = source->nlookups;
+	lookups->parts = source->use->shape.parts;
 	lookups->stride = hg_replica_side_stride(spec, side);
 	for (uint32_t i = 0; i < lookups->count; i++)
 	{
-		const HgReplicaLookup *from = &spec->lookups[side][i];
+		const HgReplicaLookup *from = &source->lookups[i];
 		HgCudaReplicaLookup *lookup = &lookups->lookups[i];
 
 		lookup->from = from->from;
@@ -342,9 +346,9 @@ hg_cuda_replica_lookups_init(HgCudaReplicaLookups *lookups, const HgJobSpec *spe
 		lookup->parts = from->own.shape.parts;
 		hg_cuda_replica_mask_init(&lookup->mask, &from->found);
 	}
-	lookups->ncolumns = spec->ncolumns[side];
+	lookups->ncolumns = spec->sides[side].ncolumns;
 	for (uint32_t i = 0; i < lookups->ncolumns; i++)
-		lookups->found_by[i] = spec->replica_columns[side][i].lookup;
+		lookups->found_by[i] = source->columns[i].lookup;
 }
 
 static uint64_t
@@ -486,11 +490,12 @@ mask_bytes(const HgReplicaShape *shape)
 uint64_t
 hg_cuda_replica_lookups_mask_bytes(const HgJobSpec *spec, HgSide side)
 {
+	const HgReplicaSource *source = hg_side_replica(spec, side);
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < source->nlookups; i++)
 		if (hg_replica_is_masked(spec, side, i + 1))
-			bytes += mask_bytes(&spec->lookups[side][i].found.shape);
+			bytes += mask_bytes(&source->lookups[i].found.shape);
 	return bytes;
 }
 
@@ -543,6 +548,7 @@ count_freed(const HgCudaReplicaLookups *lookups, uint32_t next)
 uint64_t
 hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held)
 {
+	const HgReplicaSource *source = hg_side_replica(spec, side);
 	bool has_mask = hg_replica_is_masked(spec, side, 0);
 	HgCudaReplicaLookups lookups;
 	Holding holding = {*held, *held};
@@ -552,7 +558,7 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 	ordinals = ordinals_of(&lookups);
 	for (uint32_t i = 0; i < lookups.count; i++)
 	{
-		const HgReplicaLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &source->lookups[i];
 
 		hold_find(&holding, lookup, hg_replica_is_masked(spec, side, i + 1));
 		if (lookup->from > 0)
@@ -562,13 +568,13 @@ hg_cuda_replica_lookups_bytes(const HgJobSpec *spec, HgSide side, uint64_t *held
 		}
 		if (lookup->unmatched == 0 && !has_mask)
 		{
-			hold(&holding, mask_bytes(&spec->replica[side]->shape), 0);
+			hold(&holding, mask_bytes(&source->use->shape), 0);
 			has_mask = true;
 		}
 		for (uint32_t column = 0; column < lookups.ncolumns; column++)
 			if (lookups.found_by[column] == i + 1)
-				hold(&holding, values_bytes(ordinals, spec->column_width[side][column]) + ordinals,
-					 0);
+				hold(&holding,
+					 values_bytes(ordinals, spec->sides[side].column_width[column]) + ordinals, 0);
 		holding.now -= count_freed(&lookups, i + 1) * ordinals * ORDINAL_BYTES;
 	}
 	*held = holding.now;

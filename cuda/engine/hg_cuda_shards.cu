@@ -62,7 +62,8 @@ hg_cuda_peer_windows_make(HgCudaJob *job, HgSide side, HgPeerWindow *window, HgE
 	int descriptor;
 
 	memset(window, 0, sizeof(*window));
-	if (job->spec.shards == 0 || it->stage != HG_EXCHANGE_EXPECTING || it->window.memory != nullptr)
+	if (job->spec.product.kind != HG_PRODUCT_SHARD || it->stage != HG_EXCHANGE_EXPECTING ||
+		it->window.memory != nullptr)
 		return hg_error_set(error, HG_INVALID, nullptr, "this is not the time to offer memory");
 	hg_peer_window_lay_out(&job->spec, side, &it->exchange, &it->head);
 	HG_TRY(hg_peer_window_make_token(it->head.token, error));
@@ -110,7 +111,7 @@ put_all(HgCudaJob *job, HgSide side, HgError *error)
 							 job->exchanges[side].window.memory + hg_peer_window_trailer_at(0),
 							 sizeof(trailers), &read, error));
 	memcpy(trailers, read, sizeof(trailers));
-	for (uint32_t shard = 0; shard < job->spec.shards; shard++)
+	for (uint32_t shard = 0; shard < job->spec.product.shards; shard++)
 		HG_TRY(put_from(job, side, shard, &trailers[shard], error));
 	return HG_OK;
 }
@@ -250,7 +251,7 @@ static constexpr uint64_t TAKEN_ROWS = UINT64_C(1) << 20;
 static HgStatus
 check_stage(const HgCudaJob *job, HgSide side, HgCudaExchangeStage stage, HgError *error)
 {
-	if (job->spec.shards == 0)
+	if (job->spec.product.kind != HG_PRODUCT_SHARD)
 		return hg_error_set(error, HG_INVALID, nullptr, "the job is no member of several");
 	if (job->built || job->exchanges[side].stage != stage)
 		return hg_error_set(error, HG_INVALID, nullptr, "this is not the time to exchange rows so");
@@ -269,7 +270,8 @@ HgStatus
 hg_cuda_shards_check_build(const HgCudaJob *job, HgError *error)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (job->spec.shards > 0 && job->exchanges[side].stage != HG_EXCHANGE_ARRIVED)
+		if (job->spec.product.kind == HG_PRODUCT_SHARD &&
+			job->exchanges[side].stage != HG_EXCHANGE_ARRIVED)
 			return hg_error_set(error, HG_INVALID, nullptr, "rows are still to be exchanged");
 	return HG_OK;
 }
@@ -370,7 +372,7 @@ hg_cuda_shards_expect(HgCudaJob *job, HgSide side, const HgExchange *exchange, H
 	uint8_t owners[HG_EXCHANGE_PARTS];
 
 	HG_TRY(check_stage(job, side, HG_EXCHANGE_APPENDING, error));
-	HG_TRY(hg_exchange_check(exchange, job->spec.shards, error));
+	HG_TRY(hg_exchange_check(exchange, job->spec.product.shards, error));
 	HG_TRY(hg_cuda_columns_check(&job->values[side], column->rows, error));
 	if (!numbers_stay(&job->numbers[side], column->rows, exchange->numbers))
 		return hg_error_set(error, HG_INVALID, nullptr, "a row has a number beyond all others");
@@ -463,7 +465,7 @@ hg_cuda_shards_left(const HgCudaJob *job, HgSide side, uint32_t shard, uint64_t 
 
 	*rows = 0;
 	HG_TRY(check_stage(job, side, HG_EXCHANGE_EXPECTING, error));
-	if (shard >= job->spec.shards || shard == it->exchange.self)
+	if (shard >= job->spec.product.shards || shard == it->exchange.self)
 		return hg_error_set(error, HG_INVALID, nullptr, "there is no such other member");
 	*rows = it->starts[shard + 1] - it->starts[shard] - it->taken[shard];
 	return HG_OK;
@@ -643,29 +645,31 @@ row_bytes(const HgJobSpec *spec, int side)
 {
 	uint64_t bytes = spec->key_width;
 
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-		bytes += spec->column_width[side][column] + 1;
+	for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
+		bytes += spec->sides[side].column_width[column] + 1;
 	return bytes;
 }
 
 uint64_t
 hg_cuda_shards_bytes(const HgJobSpec *spec, uint64_t joined)
 {
-	const bool columns = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
+	const bool columns = spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0;
 	const uint64_t numbers =
-		(spec->expected_rows[HG_OUTER] + spec->expected_rows[HG_INNER]) * sizeof(uint32_t);
+		(spec->sides[HG_OUTER].expected_rows + spec->sides[HG_INNER].expected_rows) *
+		sizeof(uint32_t);
 	uint64_t exchanged = numbers;
 	uint64_t most = 0;
 
-	if (spec->shards == 0)
+	if (spec->product.kind != HG_PRODUCT_SHARD)
 		return joined;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const uint64_t bytes = spec->expected_rows[side] * row_bytes(spec, side);
-		const uint64_t taken =
-			spec->expected_rows[side] < TAKEN_ROWS ? spec->expected_rows[side] : TAKEN_ROWS;
+		const uint64_t bytes = spec->sides[side].expected_rows * row_bytes(spec, side);
+		const uint64_t taken = spec->sides[side].expected_rows < TAKEN_ROWS
+								   ? spec->sides[side].expected_rows
+								   : TAKEN_ROWS;
 		/* for one side at a time: its future rows, its order, and outgoing rows */
-		const uint64_t more = bytes + spec->expected_rows[side] * sizeof(uint32_t) +
+		const uint64_t more = bytes + spec->sides[side].expected_rows * sizeof(uint32_t) +
 							  taken * (row_bytes(spec, side) + sizeof(uint32_t));
 
 		exchanged += bytes;

@@ -216,9 +216,9 @@ void
 hg_cuda_columns_init(HgCudaColumns *columns, const HgJobSpec *spec, HgSide side)
 {
 	memset(columns, 0, sizeof(*columns));
-	columns->count = spec->ncolumns[side];
+	columns->count = spec->sides[side].ncolumns;
 	for (uint32_t column = 0; column < columns->count; column++)
-		columns->width[column] = spec->column_width[side][column];
+		columns->width[column] = spec->sides[side].column_width[column];
 }
 
 /* Return where a column's values, or NULL bytes, begin in a block; column may be the count. */

@@ -195,9 +195,9 @@ beside_bytes(const HgJobSpec *spec, uint64_t room)
 {
 	uint32_t least = HG_PAGES_MOST_SIZE;
 
-	for (const HgPageSpec *pages : spec->pages)
-		if (pages != nullptr && pages->page_size < least)
-			least = pages->page_size;
+	for (const HgJobSide &side : spec->sides)
+		if (side.kind == HG_SOURCE_PAGES && side.pages->page_size < least)
+			least = side.pages->page_size;
 	return 2 * sizeof(HgPageSpec) + (HG_PAGES_FOUND + room / least) * sizeof(uint32_t);
 }
 
@@ -221,9 +221,9 @@ hg_cuda_pages_open(HgCudaWork *work, const HgJobSpec *spec, uint64_t room, HgCud
 	pages->starts = pages->found + HG_PAGES_FOUND;
 	pages->room = room;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->pages[side] != nullptr)
-			HG_CUDA_TRY(cudaMemcpyAsync(pages->specs + side, spec->pages[side], sizeof(HgPageSpec),
-										cudaMemcpyHostToDevice, work->stream),
+		if (spec->sides[side].kind == HG_SOURCE_PAGES)
+			HG_CUDA_TRY(cudaMemcpyAsync(pages->specs + side, spec->sides[side].pages,
+										sizeof(HgPageSpec), cudaMemcpyHostToDevice, work->stream),
 						error);
 	return HG_OK;
 }
@@ -247,12 +247,13 @@ hg_cuda_pages_count(HgCudaWork *work, HgCudaPages *pages, const HgJobSpec *spec,
 	/* work that is enqueued before the copy does not delay other copies on the bus */
 	HG_CUDA_TRY(cudaMemsetAsync(pages->found, 0, HG_PAGES_FOUND * sizeof(uint32_t), work->stream),
 				error);
-	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from, (uint64_t) count * spec->pages[side]->page_size,
+	HG_CUDA_TRY(cudaMemcpyAsync(pages->pages, from,
+								(uint64_t) count * hg_side_pages(spec, side)->page_size,
 								cudaMemcpyHostToDevice, work->stream),
 				error);
 	HG_TRY(hg_cuda_launch<hg_pages_count_kernel>(work->stream, "hg_pages_count_kernel",
 												 blocks_of(pages), HG_PAGES_THREADS, error,
-												 pages->specs + side, spec->ncolumns[side],
+												 pages->specs + side, spec->sides[side].ncolumns,
 												 pages->pages, count, pages->starts, pages->found));
 	HG_TRY(hg_cuda_read_back(work, pages->found, HG_PAGES_FOUND * sizeof(uint32_t), &host, error));
 	found = static_cast<const uint32_t *>(host);

@@ -23,7 +23,8 @@ static constexpr uint32_t MAX_SCANNED_LOG2 = 30;
 HgCudaLayout
 hg_cuda_layout_choose(const HgJobSpec *spec)
 {
-	return spec->build == HG_BUILD_AUTO && spec->probe == HG_PROBE_AUTO && spec->bins == 0
+	return spec->shape.build == HG_BUILD_AUTO && spec->shape.probe == HG_PROBE_AUTO &&
+				   spec->shape.bins == 0
 			   ? HG_LAYOUT_BINS
 			   : HG_LAYOUT_GRAPHS;
 }
@@ -93,10 +94,10 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 	HgShape shape;
 
 	/* a graph that is too big to be built without bins can still be small enough to be probed */
-	if (layout == HG_LAYOUT_GRAPHS && spec->probe == HG_PROBE_AUTO && inner_rows > 0 &&
+	if (layout == HG_LAYOUT_GRAPHS && spec->shape.probe == HG_PROBE_AUTO && inner_rows > 0 &&
 		outer_rows / HG_STANDARD_MIN_RATIO >= inner_rows &&
 		inner_rows * (spec->key_width + 2 * sizeof(uint32_t)) <= HG_STANDARD_UP_TO_BYTES)
-		wanted.probe = HG_PROBE_STANDARD;
+		wanted.shape.probe = HG_PROBE_STANDARD;
 	shape = hg_shape_choose(&wanted, &limits, outer_rows, inner_rows);
 
 	if (layout == HG_LAYOUT_BINS)
@@ -106,7 +107,7 @@ hg_cuda_shape_choose(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_
 		shape.bins_log2 = bins_log2_for(&shape, inner_rows, hg_bins_mean_rows(spec->key_width),
 										hg_bins_vertices(spec->key_width));
 	}
-	else if (shape.build == HG_BUILD_V2 && spec->bins == 0)
+	else if (shape.build == HG_BUILD_V2 && spec->shape.bins == 0)
 	{
 		shape.bins_log2 = 0;
 		shape.bins_log2 =
@@ -194,7 +195,7 @@ uint64_t
 hg_cuda_job_bytes(const HgJobSpec *spec, uint64_t outer_rows, uint64_t inner_rows)
 {
 	const HgShape shape = hg_cuda_shape_choose(spec, outer_rows, inner_rows);
-	const uint64_t columns = spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] == 0
+	const uint64_t columns = spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns == 0
 								 ? 0
 								 : outer_rows * hg_reduce_row_bytes(spec, HG_OUTER) +
 									   inner_rows * hg_reduce_row_bytes(spec, HG_INNER) +

@@ -105,10 +105,10 @@ hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes)
 static uint64_t
 side_bytes(const HgJobSpec *spec, HgSide side)
 {
-	const HgReplicaUse *use = spec->replica[side];
-	const uint64_t rows = spec->expected_rows[side];
+	const HgReplicaUse *use = hg_side_replica(spec, side)->use;
+	const uint64_t rows = spec->sides[side].expected_rows;
 
-	if (spec->pages[side] != NULL)
+	if (spec->sides[side].kind == HG_SOURCE_PAGES)
 		return UINT64_MAX;
 	if (use != NULL)
 		return use->masked != 0 ? hg_replica_mask_words(&use->shape) * sizeof(uint64_t) : 0;
@@ -120,7 +120,8 @@ hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spe
 {
 	const uint64_t outer = side_bytes(spec, HG_OUTER);
 	const uint64_t inner = side_bytes(spec, HG_INNER);
-	const bool pages = spec->pages[HG_OUTER] != NULL || spec->pages[HG_INNER] != NULL;
+	const bool pages = spec->sides[HG_OUTER].kind == HG_SOURCE_PAGES ||
+					   spec->sides[HG_INNER].kind == HG_SOURCE_PAGES;
 	uint64_t most = spec->participants_id == 0 ? LEASE_MAX
 					: pages					   ? LEASE_OF_PAGES
 											   : LEASE_OF_PARTICIPANT;
@@ -142,8 +143,8 @@ hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging, const HgJobSpe
 	uint64_t bytes = HG_WIRE_PAGE;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->pages[side] != NULL)
-			bytes = more(bytes, 2 * (uint64_t) spec->pages[side]->page_size);
+		if (spec->sides[side].kind == HG_SOURCE_PAGES)
+			bytes = more(bytes, 2 * (uint64_t) spec->sides[side].pages->page_size);
 	return less(bytes, staging->leases.bytes);
 }
 

@@ -24,7 +24,7 @@ typedef struct HgServerJob
 	HgServerSession *session;
 	uint32_t id;
 	HgJobSpec spec;
-	HgTableTrial trial;		   /* if the spec has one: spec.trial points here */
+	HgTableTrial trial;		   /* if the spec has one: spec.product points here */
 	HgReplicaSpec new_replica; /* this and the next members likewise */
 	HgReplicaUse replica[2];
 	HgReplicaColumnSpec new_column;

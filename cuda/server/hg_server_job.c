@@ -172,76 +172,66 @@ check_spec(const HgJobSpec *spec, HgError *error)
 {
 	HgStatus status = hg_spec_check(spec, error);
 
-	if (status == HG_OK && (spec->expected_rows[HG_OUTER] > HG_MAX_ROWS ||
-							spec->expected_rows[HG_INNER] > HG_MAX_ROWS))
+	if (status == HG_OK && (spec->sides[HG_OUTER].expected_rows > HG_MAX_ROWS ||
+							spec->sides[HG_INNER].expected_rows > HG_MAX_ROWS))
 		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
 	return status;
 }
 
-/* Copies the lookups of a side's rows, if the side is a graph replica. */
+/* Copies a side that is a graph replica. Pointers of the client's are replaced. */
 static void
-take_lookups(HgServerJob *job, const HgWireOpening *opening, HgSide side)
+take_replica(HgServerJob *job, const HgWireOpening *opening, HgSide side)
 {
-	memcpy(job->lookups[side], opening->lookups[side], sizeof(job->lookups[side]));
-	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
-		job->lookups[side][i].own.graph = job->lookups[side][i].found.graph = NULL;
-	job->spec.lookups[side] = job->spec.replica[side] != NULL ? job->lookups[side] : NULL;
-}
+	HgReplicaSource *replica = &job->spec.sides[side].replica;
+	HgRowFilters *filters = &job->filters[side];
 
-/* Copies the columns of such a side, and the programs that compute some of them. */
-static void
-take_columns(HgServerJob *job, const HgWireOpening *opening, HgSide side)
-{
-	const bool is_replica = job->spec.replica[side] != NULL;
-
+	job->replica[side] = opening->request.replica[side];
+	job->replica[side].graph = NULL;
 	memcpy(job->replica_columns[side], opening->request.replica_columns[side],
 		   sizeof(job->replica_columns[side]));
 	for (uint32_t column = 0; column < HG_MAX_COLUMNS; column++)
 		job->replica_columns[side][column].column = NULL;
-	job->spec.replica_columns[side] = is_replica ? job->replica_columns[side] : NULL;
+	memcpy(job->lookups[side], opening->lookups[side], sizeof(job->lookups[side]));
+	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
+		job->lookups[side][i].own.graph = job->lookups[side][i].found.graph = NULL;
 	memcpy(job->programs[side], opening->programs[side], sizeof(job->programs[side]));
-	job->spec.programs[side] = is_replica ? job->programs[side] : NULL;
-}
-
-/* Copies the filters of such a side. */
-static void
-take_filters(HgServerJob *job, const HgWireOpening *opening, HgSide side)
-{
-	HgRowFilters *filters = &job->filters[side];
-
 	*filters = opening->filters[side];
 	for (uint32_t column = 0; column < HG_MAX_FILTER_COLUMNS; column++)
 		filters->columns[column].column = NULL;
-	job->spec.filters[side] =
-		job->spec.replica[side] != NULL && filters->nfilters > 0 ? filters : NULL;
+	*replica = (HgReplicaSource){.use = &job->replica[side],
+								 .columns = job->replica_columns[side],
+								 .nlookups = replica->nlookups,
+								 .lookups = job->lookups[side],
+								 .nprograms = replica->nprograms,
+								 .programs = job->programs[side],
+								 .filters = filters->nfilters > 0 ? filters : NULL};
 }
 
-/* Copies a job's spec out of a request. Pointers of the client's are replaced. */
+/* Copies a job's spec out of a request. What its kinds do not need is not read. */
 static void
 take_spec(HgServerJob *job, const HgWireOpening *opening)
 {
 	const HgWireRequest *request = &opening->request;
+	HgJobProduct *product = &job->spec.product;
 
 	job->spec = request->spec;
 	job->trial = request->trial;
-	job->spec.trial = request->trial.spec.key_width > 0 ? &job->trial : NULL;
 	job->new_replica = request->new_replica;
-	job->spec.new_replica = request->new_replica.shape.key_width > 0 ? &job->new_replica : NULL;
 	job->new_column = request->new_column;
-	job->spec.new_column = request->new_column.shape.width > 0 ? &job->new_column : NULL;
+	if (product->kind == HG_PRODUCT_TABLE)
+		product->trial = &job->trial;
+	else if (product->kind == HG_PRODUCT_GRAPH)
+		product->graph = &job->new_replica;
+	else if (product->kind == HG_PRODUCT_COLUMN)
+		product->column = &job->new_column;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		HgReplicaUse *use = &job->replica[side];
-
-		*use = request->replica[side];
-		use->graph = NULL;
-		job->spec.replica[side] = use->shape.key_width > 0 ? use : NULL;
-		take_columns(job, opening, (HgSide) side);
-		take_lookups(job, opening, (HgSide) side);
-		take_filters(job, opening, (HgSide) side);
-		job->pages[side] = opening->pages[side];
-		job->spec.pages[side] = opening->pages[side].page_size > 0 ? &job->pages[side] : NULL;
-	}
+		if (job->spec.sides[side].kind == HG_SOURCE_REPLICA)
+			take_replica(job, opening, (HgSide) side);
+		else
+		{
+			job->pages[side] = opening->pages[side];
+			job->spec.sides[side].pages = &job->pages[side];
+		}
 }
 
 /* Names the replicas of a valid spec for the queue. */
@@ -250,19 +240,20 @@ name_replicas(HgServerJob *job)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
+		const HgReplicaSource *replica = hg_side_replica(&job->spec, (HgSide) side);
 		HgReplicaUse *use = &job->replica[side];
 
-		if (job->spec.replica[side] == NULL)
+		if (job->spec.sides[side].kind != HG_SOURCE_REPLICA)
 			continue;
 		hg_queue_entry_name(&job->entry, &use->name, &use->shape, &use->graph);
-		for (uint32_t i = 0; i < job->spec.ncolumns[side]; i++)
+		for (uint32_t i = 0; i < job->spec.sides[side].ncolumns; i++)
 		{
 			HgReplicaColumnUse *column = &job->replica_columns[side][i];
 
 			if (column->program == 0)
 				hg_queue_entry_name(&job->entry, &column->name, &column->shape, &column->column);
 		}
-		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
+		for (uint32_t i = 0; i < replica->nlookups; i++)
 		{
 			HgReplicaUse *own = &job->lookups[side][i].own;
 			HgReplicaUse *found = &job->lookups[side][i].found;
@@ -270,8 +261,7 @@ name_replicas(HgServerJob *job)
 			hg_queue_entry_name(&job->entry, &own->name, &own->shape, &own->graph);
 			hg_queue_entry_name(&job->entry, &found->name, &found->shape, &found->graph);
 		}
-		for (uint32_t i = 0; job->spec.filters[side] != NULL && i < job->filters[side].ncolumns;
-			 i++)
+		for (uint32_t i = 0; replica->filters != NULL && i < job->filters[side].ncolumns; i++)
 		{
 			HgReplicaColumnUse *column = &job->filters[side].columns[i];
 
@@ -300,10 +290,12 @@ hg_server_job_open(HgServerSession *session, const HgWireOpening *opening, HgWir
 
 	/* before the queue uses it */
 	status = check_spec(&job->spec, error);
-	if (status == HG_OK && job->spec.shards != 0 && session->config->engine->exchange == NULL)
+	if (status == HG_OK && job->spec.product.kind == HG_PRODUCT_SHARD &&
+		session->config->engine->exchange == NULL)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	if (status == HG_OK && (session->config->engine->can & HG_CAN_FILTER) == 0 &&
-		(job->spec.filters[HG_OUTER] != NULL || job->spec.filters[HG_INNER] != NULL))
+		(hg_side_replica(&job->spec, HG_OUTER)->filters != NULL ||
+		 hg_side_replica(&job->spec, HG_INNER)->filters != NULL))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (status == HG_OK)
 		name_replicas(job);

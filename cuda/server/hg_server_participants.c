@@ -281,9 +281,11 @@ check_widths(const HgJobSpec *a, const HgJobSpec *b, HgError *error)
 	bool same = a->key_width == b->key_width;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		same = same && hg_pages_equal(a->pages[side], b->pages[side]) &&
-			   a->ncolumns[side] == b->ncolumns[side] &&
-			   memcmp(a->column_width[side], b->column_width[side], a->ncolumns[side]) == 0;
+		same = same &&
+			   hg_pages_equal(hg_side_pages(a, (HgSide) side), hg_side_pages(b, (HgSide) side)) &&
+			   a->sides[side].ncolumns == b->sides[side].ncolumns &&
+			   memcmp(a->sides[side].column_width, b->sides[side].column_width,
+					  a->sides[side].ncolumns) == 0;
 	return same ? HG_OK
 				: hg_error_set(error, HG_INVALID, NULL,
 							   "the participants' rows have different widths");
@@ -360,10 +362,10 @@ note_spec(SharedJob *participants, const HgJobSpec *spec)
 {
 	participants->spec = *spec;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->pages[side] != NULL)
+		if (spec->sides[side].kind == HG_SOURCE_PAGES)
 		{
-			participants->pages[side] = *spec->pages[side];
-			participants->spec.pages[side] = &participants->pages[side];
+			participants->pages[side] = *spec->sides[side].pages;
+			participants->spec.sides[side].pages = &participants->pages[side];
 		}
 }
 

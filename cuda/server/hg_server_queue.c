@@ -181,7 +181,7 @@ hg_server_queue_enter(HgServerQueue *queue, HgQueueEntry *job, const HgJobSpec *
 	job->connection = connection;
 	job->group = spec->group;
 	job->is_shared = spec->participants_id != 0;
-	job->is_shard = spec->shards != 0;
+	job->is_shard = spec->product.kind == HG_PRODUCT_SHARD;
 	job->ahead = spec->ahead != 0;
 	job->wanted = hg_queue_staging_lease_bytes(&queue->staging, spec);
 	job->least = hg_queue_staging_least_lease_bytes(&queue->staging, spec);
@@ -371,10 +371,10 @@ hg_server_queue_add_replica(HgServerQueue *queue, HgQueueEntry *job, const HgJob
 	if (replica == NULL)
 		return hg_error_set(error, HG_OUT_OF_MEMORY, NULL, "the device process is out of memory");
 	*replica = (HgQueueItem){.name = *name, .replica = made, .bytes = bytes};
-	if (spec->new_column != NULL)
-		replica->shape.column = spec->new_column->shape;
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
+		replica->shape.column = spec->product.column->shape;
 	else
-		replica->shape.graph = spec->new_replica->shape;
+		replica->shape.graph = spec->product.graph->shape;
 	pthread_mutex_lock(&queue->lock);
 	known = hg_queue_replica_knows(&queue->memory.replica, name);
 	if (!known)

@@ -59,8 +59,8 @@ static uint64_t
 bytes_with(const HgServerConfig *config, HgJobSpec spec, const uint64_t rows[2])
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (rows[side] > spec.expected_rows[side])
-			spec.expected_rows[side] = rows[side];
+		if (rows[side] > spec.sides[side].expected_rows)
+			spec.sides[side].expected_rows = rows[side];
 	return config->job_bytes(config->arg, &spec);
 }
 
@@ -85,7 +85,7 @@ grow(HgServerJob *job, HgSide side, const HgJobSpec *spec, uint64_t rows[2], uin
 	uint64_t before;
 	uint64_t after;
 
-	if (wanted <= spec->expected_rows[side] || wanted <= rows[side])
+	if (wanted <= spec->sides[side].expected_rows || wanted <= rows[side])
 		return HG_OK;
 	before = bytes_with(config, *spec, rows);
 	rows[side] = wanted;
@@ -143,7 +143,7 @@ hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request)
 	const HgSide side = (HgSide) request->side;
 	uint32_t columns;
 
-	if (job->spec.shards == 0 || (side != HG_OUTER && side != HG_INNER))
+	if (job->spec.product.kind != HG_PRODUCT_SHARD || (side != HG_OUTER && side != HG_INNER))
 		return false;
 	switch ((HgWireType) request->header.type)
 	{
@@ -152,7 +152,8 @@ hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request)
 		case HG_WIRE_TAKE_ROWS:
 			return request->count > 0;
 		case HG_WIRE_PUT_ROWS:
-			columns = ((UINT32_C(1) << job->spec.ncolumns[side]) - 1) * HG_WIRE_COLUMN(side, 0);
+			columns =
+				((UINT32_C(1) << job->spec.sides[side].ncolumns) - 1) * HG_WIRE_COLUMN(side, 0);
 			/* such a count keeps all sums of bytes within 64 bits */
 			return (request->columns & ~columns) == 0 && request->count <= HG_MAX_ROWS &&
 				   hg_server_room_in_lease(job, request, (request->count + 7) / 8 * 8,
@@ -191,7 +192,7 @@ hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgErro
 {
 	const HgExchange *exchange = &request->exchange;
 	const HgSide side = (HgSide) request->side;
-	HgStatus status = hg_exchange_check(exchange, job->spec.shards, error);
+	HgStatus status = hg_exchange_check(exchange, job->spec.product.shards, error);
 
 	if (status == HG_OK)
 		status = hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error);
@@ -205,7 +206,7 @@ row_columns_with_nulls(const HgServerJob *job, HgSide side, const HgExchangeRows
 {
 	uint64_t nulls = 0;
 
-	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 		if (rows->has_nulls[column])
 			nulls |= HG_WIRE_COLUMN(side, column);
 	return nulls;
@@ -249,7 +250,7 @@ hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *
 	hg_wire_lay_out_rows(&job->spec, side, (request->count + 7) / 8 * 8,
 						 job->session->config->staging + request->offset, &rows);
 	rows.count = (size_t) request->count;
-	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 		rows.has_nulls[column] = (request->columns & HG_WIRE_COLUMN(side, column)) != 0;
 	return job->engine->exchange->put_rows(job->job, side, &rows, error);
 }
@@ -288,13 +289,14 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 	uint64_t width = job->spec.key_width;
 
 	if (!side_exists(request) || hg_replica_is_made(&job->spec) ||
-		job->spec.replica[request->side] != NULL || job->spec.pages[request->side] != NULL)
+		job->spec.sides[request->side].kind == HG_SOURCE_REPLICA ||
+		job->spec.sides[request->side].kind == HG_SOURCE_PAGES)
 		return false;
 	if (request->header.type == HG_WIRE_APPEND_COLUMN)
 	{
-		if (request->column >= job->spec.ncolumns[request->side] || request->nulls > 1)
+		if (request->column >= job->spec.sides[request->side].ncolumns || request->nulls > 1)
 			return false;
-		width = job->spec.column_width[request->side][request->column] + request->nulls;
+		width = job->spec.sides[request->side].column_width[request->column] + request->nulls;
 	}
 	return hg_server_room_in_lease(job, request, request->count, width);
 }
@@ -302,7 +304,7 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 bool
 hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request)
 {
-	return side_exists(request) && job->spec.pages[request->side] != NULL &&
+	return side_exists(request) && job->spec.sides[request->side].kind == HG_SOURCE_PAGES &&
 		   hg_server_room_in_lease(job, request, request->count,
 								   job->pages[request->side].page_size);
 }
@@ -313,7 +315,7 @@ hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request
 	const uint64_t width = job->new_replica.shape.key_width;
 
 	/* such a count keeps all sums of bytes within 64 bits */
-	return job->spec.new_replica != NULL && request->count <= HG_MAX_ROWS &&
+	return job->spec.product.kind == HG_PRODUCT_GRAPH && request->count <= HG_MAX_ROWS &&
 		   hg_server_room_in_lease(job, request,
 								   hg_wire_edge_keys(request->count) + request->count * width, 1);
 }
@@ -323,7 +325,7 @@ hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *reques
 {
 	uint64_t ordinals;
 
-	if (job->spec.new_column == NULL || request->nulls > 1)
+	if (job->spec.product.kind != HG_PRODUCT_COLUMN || request->nulls > 1)
 		return false;
 	ordinals = hg_replica_ordinals(&job->new_column.shape);
 	return request->first <= ordinals && request->count <= ordinals - request->first &&
@@ -338,9 +340,9 @@ hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
 	uint64_t words;
 
 	if (!side_exists(request) || request->zero > 1 ||
-		request->lookup > job->spec.nlookups[request->side])
+		request->lookup > hg_side_replica(&job->spec, (HgSide) request->side)->nlookups)
 		return false;
-	use = request->lookup == 0 ? job->spec.replica[request->side]
+	use = request->lookup == 0 ? hg_side_replica(&job->spec, (HgSide) request->side)->use
 							   : &job->lookups[request->side][request->lookup - 1].found;
 	if (use == NULL || use->masked == 0)
 		return false;
@@ -380,7 +382,8 @@ static HgStatus
 serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const unsigned char *values = job->session->config->staging + request->offset;
-	const uint64_t bytes = request->count * job->spec.column_width[request->side][request->column];
+	const uint64_t bytes =
+		request->count * job->spec.sides[request->side].column_width[request->column];
 	HgStatus status = check_numbers(request, error);
 
 	if (status != HG_OK)
@@ -488,7 +491,7 @@ match_columns_with_nulls(const HgServerJob *job, const HgMatches *matches)
 	uint64_t nulls = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 			if (matches->has_nulls[side][column])
 				nulls |= HG_WIRE_COLUMN(side, column);
 	return nulls;

@@ -68,8 +68,8 @@ send_answer(HgServerSession *session, int attached)
 static bool
 columns_are_sane(const HgWireRequest *request, HgSide side)
 {
-	const bool is_replica = request->replica[side].shape.key_width > 0;
-	const uint32_t ncolumns = is_replica ? request->spec.ncolumns[side] : 0;
+	const bool is_replica = request->spec.sides[side].kind == HG_SOURCE_REPLICA;
+	const uint32_t ncolumns = is_replica ? request->spec.sides[side].ncolumns : 0;
 
 	for (uint32_t i = 0; i < HG_MAX_COLUMNS; i++)
 	{
@@ -86,8 +86,7 @@ columns_are_sane(const HgWireRequest *request, HgSide side)
 static bool
 lookups_are_sane(const HgWireOpening *opening, HgSide side)
 {
-	const bool is_replica = opening->request.replica[side].shape.key_width > 0;
-	const uint32_t nlookups = is_replica ? opening->request.spec.nlookups[side] : 0;
+	const uint32_t nlookups = hg_side_replica(&opening->request.spec, side)->nlookups;
 
 	for (uint32_t i = 0; i < HG_MAX_LOOKUPS; i++)
 	{
@@ -105,7 +104,7 @@ lookups_are_sane(const HgWireOpening *opening, HgSide side)
 static bool
 filters_are_sane(const HgWireOpening *opening, HgSide side)
 {
-	const bool is_replica = opening->request.replica[side].shape.key_width > 0;
+	const bool is_replica = opening->request.spec.sides[side].kind == HG_SOURCE_REPLICA;
 	const HgRowFilters *filters = &opening->filters[side];
 	const uint32_t ncolumns = is_replica && filters->nfilters > 0 ? filters->ncolumns : 0;
 
@@ -127,14 +126,15 @@ names_are_sane(const HgWireOpening *opening)
 {
 	const HgWireRequest *request = &opening->request;
 
-	if (request->new_replica.shape.key_width > 0 &&
+	if (request->spec.product.kind == HG_PRODUCT_GRAPH &&
 		!hg_replica_is_graph(&request->new_replica.name))
 		return false;
-	if (request->new_column.shape.width > 0 && !hg_replica_is_column(&request->new_column.name))
+	if (request->spec.product.kind == HG_PRODUCT_COLUMN &&
+		!hg_replica_is_column(&request->new_column.name))
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (request->replica[side].shape.key_width > 0 &&
+		if (request->spec.sides[side].kind == HG_SOURCE_REPLICA &&
 			!hg_replica_is_graph(&request->replica[side].name))
 			return false;
 		if (!columns_are_sane(request, (HgSide) side) ||
@@ -194,9 +194,9 @@ request_is_sane(const HgServerSession *session, const HgWireMessage *message,
 		case HG_WIRE_END_APPEND:
 			return job != NULL;
 		case HG_WIRE_BUILD:
-			return job != NULL && job->spec.trial == NULL;
+			return job != NULL && job->spec.product.kind != HG_PRODUCT_TABLE;
 		case HG_WIRE_MEASURE:
-			return job != NULL && job->spec.trial != NULL;
+			return job != NULL && job->spec.product.kind == HG_PRODUCT_TABLE;
 		case HG_WIRE_MATCH:
 		case HG_WIRE_COUNT:
 		case HG_WIRE_REDUCE:

@@ -98,8 +98,8 @@ shape_of(const HgTableSpec *spec, uint64_t rows)
 
 	memset(&job, 0, sizeof(job));
 	job.key_width = spec->key_width;
-	job.probe = HG_PROBE_STANDARD;
-	job.load_factor = spec->load_factor;
+	job.shape.probe = HG_PROBE_STANDARD;
+	job.shape.load_factor = spec->load_factor;
 	return hg_cuda_shape_choose(&job, 0, rows > spec->expected_rows ? rows : spec->expected_rows);
 }
 

@@ -62,9 +62,10 @@ hg_program_check(const HgProgram *program, uint32_t column, HgError *error)
 uint32_t
 hg_computed_columns(const HgJobSpec *spec, HgSide side)
 {
+	const HgReplicaSource *replica = hg_side_replica(spec, side);
 	uint32_t computed = 0;
 
-	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
-		computed += spec->replica_columns[side][i].program > 0;
+	for (uint32_t i = 0; replica->nprograms > 0 && i < spec->sides[side].ncolumns; i++)
+		computed += replica->columns[i].program > 0;
 	return computed;
 }

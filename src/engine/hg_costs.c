@@ -118,9 +118,9 @@ run_job(Jobs *jobs, const uint64_t rows[2], Purpose purpose, HgError *error)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec.expected_rows[side] = rows[side];
-		spec.ncolumns[side] = purpose >= FOR_COUNT_WITH_COLUMNS;
-		spec.column_width[side][0] = column_width(jobs, (HgSide) side);
+		spec.sides[side].expected_rows = rows[side];
+		spec.sides[side].ncolumns = purpose >= FOR_COUNT_WITH_COLUMNS;
+		spec.sides[side].column_width[0] = column_width(jobs, (HgSide) side);
 	}
 	status = engine->open(engine, jobs->host, &spec, &job, error);
 	if (status != HG_OK)

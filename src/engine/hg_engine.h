@@ -50,7 +50,7 @@
  * then do not leave the engine.  All of this is integer arithmetic, which is exact in any order.
  *
  * Tables: a job can build a table (hg_table.h) of its inner keys and measure it, in place of a
- * join (HgJobSpec.trial):
+ * join (HG_PRODUCT_TABLE):
  *
  *	open -> append* (inner side) -> measure_table -> close
  *
@@ -80,6 +80,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "hg_job_spec.h"
 #include "hg_shared_job.h"
 
 #ifdef __cplusplus
@@ -127,93 +128,13 @@ extern "C"
 
 	/* hg_engine.c: the interface of the engine: HashGraphs of keys and row numbers */
 
-	/* hg_table_measure.h */
-	struct HgTableTrial;
-	struct HgTableMeasure;
-
-	/* hg_replica.h */
-	struct HgReplicaSpec;
-	struct HgReplicaUse;
-	struct HgReplicaColumnSpec;
-	struct HgReplicaColumnUse;
-	struct HgReplicaLookup;
-	typedef struct HgReplica HgReplica; /* private to the engine */
-
-	/* hg_pages.h */
-	struct HgPageSpec;
-	typedef struct HgBroughtPages HgBroughtPages; /* private to the engine */
-
-	/* hg_computed.h */
-	struct HgProgram;
-
-	/* hg_row_filter.h */
-	struct HgRowFilters;
-
-	/* hg_exchange.h */
-	struct HgExchange;
-	struct HgExchangeRows;
-	struct HgPeerWindow;
-
-/* A side holds fewer rows than this: row numbers and offsets are 32-bit. */
-#define HG_MAX_ROWS UINT32_C(0xFFFFFFFE)
-
-/* Limits of the number of vertices and bins; both are powers of two. */
-#define HG_MAX_VERTICES_LOG2 31
-#define HG_MAX_BINS_LOG2 20
-
-/* Maximum number of columns of a side that a job carries beside its keys. */
-#define HG_MAX_COLUMNS 8
-
-/* Maximum number of lookups of a side that is a graph replica. */
-#define HG_MAX_LOOKUPS 8
-
-/* Maximum number of programs that compute columns of a side that is a graph replica. */
-#define HG_MAX_PROGRAMS 8
-
-/* Maximum number of columns that the filters of a side and of its lookups read. */
-#define HG_MAX_FILTER_COLUMNS 12
+	/* private to the engine */
+	typedef struct HgReplica HgReplica;
+	typedef struct HgBroughtPages HgBroughtPages;
 
 /* Maximum number of columns to group by, and of aggregates of each group. */
 #define HG_MAX_REDUCE_KEYS 4
 #define HG_MAX_REDUCE_ITEMS 16
-
-	typedef enum HgSide
-	{
-		HG_OUTER = 0,
-		HG_INNER = 1
-	} HgSide;
-
-	typedef enum HgBuildAlgorithm
-	{
-		HG_BUILD_AUTO = 0,
-		HG_BUILD_V1,	   /* Algorithm 1: count, prefix sum, scatter */
-		HG_BUILD_V2,	   /* Algorithm 2: into bins, then V1 in each bin */
-		HG_BUILD_DIRECT,   /* the keys are the vertices; a result only, never requested: see
-							* HgJobSpec.direct */
-		HG_BUILD_RESIDENT, /* one side at least is a flat graph or a replica, not built; a result
-							* only: see hg_flat.h, hg_replica.h */
-		HG_BUILD_TABLE	   /* the join uses a table instead of a HashGraph; a result only: see
-							* HgJobSpec.table */
-	} HgBuildAlgorithm;
-
-	typedef enum HgProbeAlgorithm
-	{
-		HG_PROBE_AUTO = 0,
-		HG_PROBE_STANDARD, /* look up every outer row in the inner graph */
-		HG_PROBE_INTERSECT /* Algorithm 3: intersect the lists of both graphs */
-	} HgProbeAlgorithm;
-
-	/* Kinds of tables for the inner rows; hg_table.h describes each. */
-	typedef enum HgTableKind
-	{
-		HG_TABLE_CSR = 0,		 /* HashGraph: lists one after the other */
-		HG_TABLE_ELLPACK,		 /* HashGraph: lists padded to the longest */
-		HG_TABLE_SLICED_ELLPACK, /* HashGraph: lists padded to the longest of 32 neighbours */
-		HG_TABLE_DYNAMIC,		 /* HashGraph with empty slots in each list */
-		HG_TABLE_CUCKOO,		 /* one array, several hash functions */
-		HG_TABLE_DYCUCKOO,		 /* subtables of buckets, one resized at a time */
-		HG_TABLE_KINDS			 /* number of kinds, not a kind */
-	} HgTableKind;
 
 	typedef enum HgMatchMode
 	{
@@ -241,147 +162,6 @@ extern "C"
 
 		void *arg;
 	} HgHost;
-
-	/* Parameters of a job.  Zero everywhere except key_width is a good default. */
-	typedef struct HgJobSpec
-	{
-		uint32_t key_width; /* bytes of a key: 4 or 8 */
-		HgBuildAlgorithm build;
-		HgProbeAlgorithm probe;
-		double load_factor; /* target for C = N / V; 0 means 1 */
-		uint32_t bins;		/* target number of bins; 0 = automatic */
-
-		/*
-		 * Not 0: the keys may be the vertices if build, probe, load_factor and bins are left
-		 * automatic and the inner keys are dense.  Such a job has no graph to describe or export.
-		 */
-		uint32_t direct;
-
-		/*
-		 * Limit in bytes for a job whose keys are the vertices, or that has a table.  If either
-		 * would exceed it, the job builds a HashGraph instead.  0 = no limit of its own.
-		 */
-		uint64_t direct_limit;
-
-		/*
-		 * Not 0, in an engine with local calls: outer rows come after build, a few at a time.
-		 * build makes nothing if the inner graph is so large that bins would pay.
-		 */
-		uint32_t streamed;
-
-		/* Not 0: the caller ignores the inner rows of matches, which may be left undefined. */
-		uint32_t outer_only;
-		uint32_t first_only; /* not 0: the caller uses HG_MATCH_FIRST only */
-
-		/*
-		 * Kind of table for the inner rows.  Any kind but CSR takes effect in an engine with
-		 * tables (hg_lookup.h), if the kind can hold the rows and neither bins nor another probe
-		 * are requested.  Such a job has no graph to describe or export.
-		 */
-		HgTableKind table;
-
-		/* Limit in bytes of device memory, or host memory without a device; 0 = none. */
-		uint64_t memory_limit;
-
-		/* By HgSide: hints, 0 = unknown; open may refuse a job that it has no room for. */
-		uint64_t expected_rows[2];
-		int32_t device; /* device ordinal; -1 = any */
-
-		/*
-		 * Jobs of one query have the same group; 0 = a group of its own.  Where jobs queue for a
-		 * device, none waits while another job of its group is open.
-		 */
-		uint64_t group;
-
-		/* Not 0: the caller can do without this job for now; refused where other jobs wait. */
-		uint32_t ahead;
-
-		/* Not 0: shared by the jobs of a device process with this number (hg_wire.h). */
-		uint64_t participants_id;
-
-		/*
-		 * Not 0: the number of shards, 2 or more, of the join that this job is one shard of
-		 * (hg_exchange.h).  expected_rows are then those of this shard.  Such a job has no graph
-		 * replicas and no pages, and is neither shared nor streamed.  An engine
-		 * without an exchange answers HG_INVALID.
-		 */
-		uint32_t shards;
-
-		/* By HgSide: columns beside the keys.  Not every engine supports them. */
-		uint32_t ncolumns[2];
-		uint8_t column_width[2][HG_MAX_COLUMNS]; /* bytes: 1, 2, 4 or 8 */
-
-		/*
-		 * NULL, or the table to measure, with keys as wide as the job's.  The struct stays in
-		 * place until open has returned.  Such a job has inner rows only and no columns, and is
-		 * not shared.
-		 */
-		const struct HgTableTrial *trial;
-
-		/*
-		 * NULL, or the graph replica that the job makes (hg_replica.h).  The struct stays in place
-		 * until open has returned.  Such a job has neither sides nor columns, and is not shared.
-		 */
-		const struct HgReplicaSpec *new_replica;
-
-		/*
-		 * By HgSide: NULL, or the graph replica that is this side.  The struct stays in place
-		 * until open has returned, the graph until close.  Such a job is not shared, and the
-		 * parameters of the shape of its graphs are ignored.
-		 */
-		const struct HgReplicaUse *replica[2];
-
-		/*
-		 * By HgSide: NULL, or the partitioning of the side's graph replica, of which several
-		 * engines have one partition each (hg_partitioning.h).  It stays in place until close.
-		 * The sharded engine opens one shard for each partition, whose shape follows from the
-		 * partitioning.  Both sides of such a job are graph replicas, and it returns counts and
-		 * groups, not pairs.  Other engines answer HG_INVALID.
-		 */
-		const struct HgPartitioning *partitions[2];
-
-		/*
-		 * By HgSide, [nlookups[side]], for a partitioned side: how each lookup's own graph is
-		 * co-partitioned with the side, and how the graph that it looks up is partitioned
-		 * (hg_partitioning.h).  The array stays in place until open has returned, the
-		 * partitionings in it until close.
-		 */
-		const struct HgCopartition *copartition[2];
-
-		/* NULL, or the column replica that the job makes in place of a graph replica. */
-		const struct HgReplicaColumnSpec *new_column;
-
-		/*
-		 * By HgSide: [ncolumns[side]] columns of a side that is a graph replica.  The array stays
-		 * in place until open has returned, the column replicas until close.
-		 */
-		const struct HgReplicaColumnUse *replica_columns[2];
-
-		/*
-		 * By HgSide: [nlookups[side]] lookups of a side that is a graph replica.  The array stays
-		 * in place until open has returned, the replicas that it names until close.
-		 */
-		uint32_t nlookups[2];
-		const struct HgReplicaLookup *lookups[2];
-
-		/*
-		 * By HgSide: NULL, or the layout of the pages that the side comes as, in place until open
-		 * has returned.  Such a side is no graph replica, and the job makes no replica and
-		 * measures no table.
-		 */
-		const struct HgPageSpec *pages[2];
-
-		/* By HgSide: [nprograms[side]] programs of a replica side, in place until open returns. */
-		uint32_t nprograms[2];
-		const struct HgProgram *programs[2];
-
-		/*
-		 * By HgSide: NULL, or filters over columns that select rows of a side that is a graph
-		 * replica, and of the graphs that it looks up.  The struct stays in place until open has
-		 * returned, the columns until close.  An engine without filters answers HG_INVALID.
-		 */
-		const struct HgRowFilters *filters[2];
-	} HgJobSpec;
 
 	/* Distinct keys as bits: bit k is set if least + k, modulo the type's range, is a key. */
 	typedef struct HgKeyBitmap
@@ -718,7 +498,7 @@ extern "C"
 	typedef enum HgCapability
 	{
 		HG_CAN_NUMBER = 1, /* append_rows */
-		HG_CAN_FILTER = 2  /* graph replicas can have filters (HgJobSpec.filters) */
+		HG_CAN_FILTER = 2  /* graph replicas can have filters (HgReplicaSource.filters) */
 	} HgCapability;
 
 	/*

@@ -4,7 +4,7 @@
  *	  Sharded joins: how the shards of one join exchange rows before build.
  *
  * A join that is too large for one device can be spread over several, with a job on each: its
- * shards (HgJobSpec.shards).  The caller gives each shard any share of the rows of both sides by
+ * shards (HG_PRODUCT_SHARD).  The caller gives each shard any share of the rows of both sides by
  * append_rows, and their columns.  No two rows of a side of the join have the same number.  Then
  * the shards exchange rows, so that all rows of a key are in one shard.  From there on each shard
  * is a job like any other.  The matches, counts and groups of all shards together are those of the
@@ -67,7 +67,7 @@ extern "C"
 	/* What a shard expects of a side.  The struct has no holes. */
 	typedef struct HgExchange
 	{
-		uint32_t shards;  /* as HgJobSpec.shards */
+		uint32_t shards;  /* as in HgJobProduct */
 		uint32_t self;	  /* the number of the shard, from 0 */
 		uint64_t numbers; /* upper bound of the numbers of all rows of the side, exclusive */
 

@@ -70,7 +70,7 @@ hg_host_free(HgHostJob *job, void *ptr, uint64_t bytes)
 uint64_t
 hg_host_room(const HgHostJob *job, uint64_t will_hold)
 {
-	const uint64_t limits[] = {job->spec.memory_limit, job->spec.direct_limit};
+	const uint64_t limits[] = {job->spec.memory_limit, job->spec.shape.direct_limit};
 	const uint64_t held = job->held_bytes + will_hold;
 	uint64_t room = UINT64_MAX;
 
@@ -163,22 +163,22 @@ hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob 
 	HgStatus status = hg_spec_check(spec, error);
 	void *memory;
 
-	if (status == HG_OK && spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
+	if (status == HG_OK && spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
-	if (status == HG_OK && spec->trial != NULL)
+	if (status == HG_OK && spec->product.kind == HG_PRODUCT_TABLE)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
 	if (status == HG_OK && hg_replica_is_used(spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (status == HG_OK && hg_pages_are_there(spec))
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (status == HG_OK && spec->shards != 0)
+	if (status == HG_OK && spec->product.kind == HG_PRODUCT_SHARD)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	if (status != HG_OK)
 		return status;
 
 	/* the job counts its own memory like all other */
-	start.stats.build = spec->build;
-	start.stats.probe = spec->probe;
+	start.stats.build = spec->shape.build;
+	start.stats.probe = spec->shape.probe;
 	status = hg_host_alloc(&start, bytes, &memory, error);
 	if (status != HG_OK)
 		return status;

@@ -49,7 +49,7 @@ HgStatus
 hg_list_lengths_open(HgListLengths *lists, const HgHost *host, uint32_t key_width,
 					 double load_factor, uint64_t rows, HgError *error)
 {
-	const HgJobSpec spec = {.key_width = key_width, .load_factor = load_factor, .device = -1};
+	const HgJobSpec spec = {.key_width = key_width, .shape.load_factor = load_factor, .device = -1};
 	uint64_t vertices;
 	void *counts;
 	HgStatus status = hg_spec_check(&spec, error);

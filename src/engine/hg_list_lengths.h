@@ -42,7 +42,7 @@ extern uint64_t hg_list_lengths_bytes(uint64_t rows, double load_factor);
 
 /*
  * Prepares to count the lists of at most rows keys of key_width bytes (4 or 8), at most
- * HG_MAX_ROWS; load_factor is as in HgJobSpec.  host must outlive lists.  After a failure of this
+ * HG_MAX_ROWS; load_factor is as in HgJobShape.  host must outlive lists.  After a failure of this
  * function there is nothing to close; after a failure of a later one only close is allowed.
  */
 extern HgStatus hg_list_lengths_open(HgListLengths *lists, const HgHost *host, uint32_t key_width,

@@ -117,13 +117,13 @@ choose_spec(HgLookupJob *job, HgTableSpec *spec)
 {
 	const uint64_t room = hg_host_room(&job->base, 0);
 
-	*spec = (HgTableSpec){.kind = job->base.spec.table,
+	*spec = (HgTableSpec){.kind = job->base.spec.shape.table,
 						  .content = !job->base.spec.first_only	 ? HG_TABLE_MULTIMAP
 									 : job->base.spec.outer_only ? HG_TABLE_SET
 																 : HG_TABLE_MAP,
 						  .key_width = job->base.spec.key_width,
 						  .expected_rows = job->base.sides[HG_INNER].rows,
-						  .load_factor = job->base.spec.load_factor};
+						  .load_factor = job->base.spec.shape.load_factor};
 	/* if keys are unique, a map holds them */
 	if (!hg_table_traits(spec->kind, spec->content).possible)
 		spec->content = HG_TABLE_MAP;
@@ -155,7 +155,7 @@ table_note(HgLookupJob *job, HgError *error)
 	job->base.stats.passes = 1;
 	job->base.stats.build = HG_BUILD_TABLE;
 	job->base.stats.probe = HG_PROBE_STANDARD;
-	job->base.stats.table = job->base.spec.table;
+	job->base.stats.table = job->base.spec.shape.table;
 	hg_host_note_peak(&job->base, job->base.held_bytes + stats.peak_bytes);
 	return HG_OK;
 }
@@ -443,8 +443,8 @@ job_check_mode(const HgLookupJob *job, HgMatchMode mode, HgError *error)
 static bool
 requests_table(const HgJobSpec *spec)
 {
-	return spec->table != HG_TABLE_CSR && spec->build != HG_BUILD_V2 &&
-		   spec->probe != HG_PROBE_INTERSECT && spec->bins <= 1;
+	return spec->shape.table != HG_TABLE_CSR && spec->shape.build != HG_BUILD_V2 &&
+		   spec->shape.probe != HG_PROBE_INTERSECT && spec->shape.bins <= 1;
 }
 
 static HgStatus

@@ -4,7 +4,7 @@
  *	  An engine whose jobs can have their inner rows in a table, in which they look outer rows up.
  *
  * It wraps an engine that builds HashGraphs for a join.  A job that requests a table
- * (HgJobSpec.table) gets one of hg_table.h.  The table is a multimap.  If no outer row needs more
+ * (HgJobShape.table) gets one of hg_table.h.  The table is a multimap.  If no outer row needs more
  * than one match, it is a map, or a set if the caller also ignores inner rows.
  *
  * All other jobs pass through to the wrapped engine.  So do jobs that request bins, another probe

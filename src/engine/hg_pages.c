@@ -84,15 +84,16 @@ check_layout(const HgPageSpec *pages, HgError *error)
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	const HgPageSpec *pages = spec->pages[side];
+	const HgPageSpec *pages = spec->sides[side].pages;
 	const HgPageAttribute *key = &pages->attributes[pages->key % HG_PAGES_MAX_ATTRIBUTES];
 
 	if (pages->key >= pages->natts || !is_number(key) || key->length < 2 ||
 		(uint32_t) key->length > spec->key_width)
 		return invalid(error, "the key of pages is no attribute that can be one");
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 		if (pages->columns[column] >= pages->natts ||
-			pages->attributes[pages->columns[column]].length != spec->column_width[side][column])
+			pages->attributes[pages->columns[column]].length !=
+				spec->sides[side].column_width[column])
 			return invalid(error, "a column of pages is no attribute of its width");
 	return HG_OK;
 }
@@ -100,12 +101,9 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 HgStatus
 hg_pages_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	const HgPageSpec *pages = spec->pages[side];
-	HgStatus status;
+	const HgPageSpec *pages = spec->sides[side].pages;
+	HgStatus status = check_layout(pages, error);
 
-	if (spec->trial != NULL || hg_replica_is_made(spec) || spec->replica[side] != NULL)
-		return invalid(error, "a side comes as pages or is kept, and is joined");
-	status = check_layout(pages, error);
 	for (uint32_t i = 0; status == HG_OK && i < pages->natts; i++)
 		status = check_attribute(&pages->attributes[i], error);
 	for (uint32_t i = 0; status == HG_OK && i < pages->nquals; i++)

@@ -5,7 +5,7 @@
  *
  * The caller need not take the keys of a side out of a table itself.  It can give the engine the
  * table's pages as they are, and say where key and columns are and which rows it needs
- * (HgJobSpec.pages).  Copying a page costs the caller a fraction of parsing it.
+ * (HG_SOURCE_PAGES).  Copying a page costs the caller a fraction of parsing it.
  *
  *	open -> { append_pages* (a side that comes as pages), append* (the other) } -> build -> ...
  *
@@ -137,7 +137,8 @@ extern "C"
 	static inline bool
 	hg_pages_are_there(const HgJobSpec *spec)
 	{
-		return spec->pages[HG_OUTER] != NULL || spec->pages[HG_INNER] != NULL;
+		return spec->sides[HG_OUTER].kind == HG_SOURCE_PAGES ||
+			   spec->sides[HG_INNER].kind == HG_SOURCE_PAGES;
 	}
 
 	/* Checks that a side can come as pages.  Returns HG_OK, or HG_INVALID with an explanation. */
@@ -160,7 +161,7 @@ extern "C"
 	typedef struct HgPageCalls
 	{
 		/*
-		 * For a side with spec.pages, before build: adds count whole pages with ordinals from
+		 * For a side of pages, before build: adds count whole pages with ordinals from
 		 * first_page on.  The array may be reused when the call returns.  HG_TOO_MANY_ROWS if row
 		 * numbers would reach HG_MAX_ROWS.
 		 */

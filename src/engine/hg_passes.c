@@ -81,7 +81,7 @@ job_of(HgJob *handle)
 static bool
 must_run_whole(const HgJobSpec *spec)
 {
-	return spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0;
+	return spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0;
 }
 
 /* Returns HG_OK, or HG_INVALID if a job has no columns. */
@@ -122,7 +122,7 @@ job_create(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgPasses
 	job->pass.passes = (HgPasses *) engine;
 	job->pass.host = job->pass.parts.host = host;
 	job->pass.spec = *spec;
-	job->pass.spec.direct = 0; /* one range might have dense keys, and the next not */
+	job->pass.spec.shape.direct = 0; /* one range might have dense keys, and the next not */
 	job->pass.parts.key_width = spec->key_width;
 	*created = job;
 	return HG_OK;
@@ -135,13 +135,13 @@ passes_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	HgPassesJob *job;
 	HgStatus status;
 
-	if (spec->trial != NULL)
+	if (spec->product.kind == HG_PRODUCT_TABLE)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
 	if (hg_replica_is_used(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->shards != 0)
+	if (spec->product.kind == HG_PRODUCT_SHARD)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	status = job_create(engine, host, spec, &job, error);
 	if (status != HG_OK)

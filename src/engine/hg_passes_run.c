@@ -89,7 +89,7 @@ run_begin(HgPassState *pass, HgPassRun *run, bool ahead, HgError *error)
 	HgJobSpec spec = pass->spec;
 
 	for (int side = 0; side < 2; side++)
-		spec.expected_rows[side] = run->part.high[side] - run->part.low[side];
+		spec.sides[side].expected_rows = run->part.high[side] - run->part.low[side];
 	if (pass->parts.in_pairs && !run->part.alone)
 		spec.memory_limit = (spec.memory_limit + 1) / 2;
 	spec.ahead = ahead;

@@ -53,10 +53,10 @@ describe(const HgJobSpec *spec, HgSide side, uint32_t self, HgPeerWindowHead *he
 	memset(head, 0, sizeof(*head));
 	head->side = (uint32_t) side;
 	head->self = self;
-	head->shards = spec->shards;
+	head->shards = spec->product.shards;
 	head->key_width = spec->key_width;
-	head->ncolumns = spec->ncolumns[side];
-	memcpy(head->column_width, spec->column_width[side], head->ncolumns);
+	head->ncolumns = spec->sides[side].ncolumns;
+	memcpy(head->column_width, spec->sides[side].column_width, head->ncolumns);
 }
 
 void

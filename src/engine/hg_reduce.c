@@ -13,7 +13,7 @@ static bool
 column_exists(const HgJobSpec *job, const HgReduceColumn *column)
 {
 	return (column->side == HG_OUTER || column->side == HG_INNER) &&
-		   column->column < job->ncolumns[column->side] && column->is_signed <= 1;
+		   column->column < job->sides[column->side].ncolumns && column->is_signed <= 1;
 }
 
 HgStatus
@@ -24,7 +24,7 @@ hg_matches_check(const HgJobSpec *job, const HgMatches *matches, HgError *error)
 		{
 			const bool wanted = matches->values[side][column] != NULL;
 
-			if (wanted && column >= job->ncolumns[side])
+			if (wanted && column >= job->sides[side].ncolumns)
 				return hg_error_set(error, HG_INVALID, NULL, "there is no such column to gather");
 			if (wanted != (matches->nulls[side][column] != NULL))
 				return hg_error_set(error, HG_INVALID, NULL,
@@ -58,7 +58,7 @@ hg_reduce_check(const HgJobSpec *job, const HgReduceSpec *spec, HgError *error)
 static bool
 is_widened(const HgJobSpec *job, const HgReduceColumn *column, uint64_t value)
 {
-	const unsigned bits = 8 * job->column_width[column->side][column->column];
+	const unsigned bits = 8 * job->sides[column->side].column_width[column->column];
 	const uint64_t high = bits < 64 ? value >> (bits - 1) : 0;
 
 	/* in a signed value, all bits from its sign on are equal */
@@ -71,7 +71,7 @@ is_widened(const HgJobSpec *job, const HgReduceColumn *column, uint64_t value)
 static bool
 is_sum(const HgJobSpec *job, const HgReduceColumn *column, uint64_t count, const uint64_t *words)
 {
-	const unsigned bits = 8 * job->column_width[column->side][column->column];
+	const unsigned bits = 8 * job->sides[column->side].column_width[column->column];
 	const unsigned __int128 sum = (unsigned __int128) words[1] << 64 | words[0];
 	const unsigned __int128 one = 1;
 

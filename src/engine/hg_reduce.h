@@ -54,10 +54,10 @@ extern "C"
 	static inline uint64_t
 	hg_reduce_row_bytes(const HgJobSpec *spec, HgSide side)
 	{
-		uint64_t bytes = spec->ncolumns[side];
+		uint64_t bytes = spec->sides[side].ncolumns;
 
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-			bytes += spec->column_width[side][column];
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
+			bytes += spec->sides[side].column_width[column];
 		return bytes;
 	}
 

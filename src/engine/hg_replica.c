@@ -28,9 +28,11 @@ hg_replica_check(const HgReplicaShape *shape, HgError *error)
 uint64_t
 hg_replica_least_bytes(const HgJobSpec *spec)
 {
-	if (spec->new_column != NULL)
-		return hg_replica_ordinals(&spec->new_column->shape) * spec->new_column->shape.width;
-	return spec->new_replica->shape.rows * (spec->new_replica->shape.key_width + sizeof(uint32_t));
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
+		return hg_replica_ordinals(&spec->product.column->shape) *
+			   spec->product.column->shape.width;
+	return spec->product.graph->shape.rows *
+		   (spec->product.graph->shape.key_width + sizeof(uint32_t));
 }
 
 HgStatus
@@ -57,19 +59,21 @@ hg_replica_column_check(const HgReplicaColumnShape *shape, HgError *error)
 uint32_t
 hg_replica_side_stride(const HgJobSpec *spec, HgSide side)
 {
-	if (spec->nlookups[side] > 0)
-		return spec->lookups[side][0].stride;
-	return spec->ncolumns[side] > 0 ? spec->replica_columns[side][0].shape.stride
-									: hg_row_filter_stride(spec->filters[side], 0);
+	const HgReplicaSource *replica = hg_side_replica(spec, side);
+
+	if (replica->nlookups > 0)
+		return replica->lookups[0].stride;
+	return spec->sides[side].ncolumns > 0 ? replica->columns[0].shape.stride
+										  : hg_row_filter_stride(replica->filters, 0);
 }
 
 bool
 hg_replica_is_masked(const HgJobSpec *spec, HgSide side, uint32_t lookup)
 {
-	const HgReplicaUse *use =
-		lookup == 0 ? spec->replica[side] : &spec->lookups[side][lookup - 1].found;
+	const HgReplicaSource *replica = hg_side_replica(spec, side);
+	const HgReplicaUse *use = lookup == 0 ? replica->use : &replica->lookups[lookup - 1].found;
 
-	return use->masked != 0 || hg_row_filter_find(spec->filters[side], lookup) != NULL;
+	return use->masked != 0 || hg_row_filter_find(replica->filters, lookup) != NULL;
 }
 
 /* Checks the shape of a graph of a lookup, and that its rows have ordinals with this stride. */
@@ -87,9 +91,10 @@ check_looking(const HgReplicaUse *use, uint32_t stride, HgError *error)
 static void
 find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts, uint32_t *stride)
 {
-	const HgReplicaLookup *parent = from > 0 ? &spec->lookups[side][from - 1] : NULL;
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+	const HgReplicaLookup *parent = from > 0 ? &replica->lookups[from - 1] : NULL;
 
-	*parts = parent != NULL ? parent->found.shape.parts : spec->replica[side]->shape.parts;
+	*parts = parent != NULL ? parent->found.shape.parts : replica->use->shape.parts;
 	*stride = parent != NULL ? parent->found_stride : hg_replica_side_stride(spec, side);
 }
 
@@ -97,13 +102,15 @@ find_looking(const HgJobSpec *spec, HgSide side, uint32_t from, uint32_t *parts,
 static HgStatus
 check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	if (spec->nlookups[side] > HG_MAX_LOOKUPS)
-		return hg_error_set(error, HG_INVALID, NULL, "too many lookups: %u", spec->nlookups[side]);
-	if (spec->nlookups[side] > 0 && spec->lookups[side] == NULL)
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+
+	if (replica->nlookups > HG_MAX_LOOKUPS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many lookups: %u", replica->nlookups);
+	if (replica->nlookups > 0 && replica->lookups == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "there are no lookups");
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < replica->nlookups; i++)
 	{
-		const HgReplicaLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &replica->lookups[i];
 		HgStatus status = check_looking(&lookup->own, lookup->stride, error);
 		uint32_t parts;
 		uint32_t stride;
@@ -129,30 +136,31 @@ check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
 static HgStatus
 check_computed(const HgJobSpec *spec, HgSide side, uint32_t column, HgError *error)
 {
-	const HgReplicaColumnUse *use = &spec->replica_columns[side][column];
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+	const HgReplicaColumnUse *use = &replica->columns[column];
 
-	if (use->program > spec->nprograms[side])
+	if (use->program > replica->nprograms)
 		return hg_error_set(error, HG_INVALID, NULL, "a column is computed by no program");
 	if (use->lookup != 0 || use->shape.width != HG_COMPUTED_WIDTH)
 		return hg_error_set(error, HG_INVALID, NULL, "a column is not such as are computed");
-	return hg_program_check(&spec->programs[side][use->program - 1], column, error);
+	return hg_program_check(&replica->programs[use->program - 1], column, error);
 }
 
 /* Checks the columns of a side, of its own rows or of rows that lookups find. */
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	const HgReplicaColumnUse *columns = spec->replica_columns[side];
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+	const HgReplicaColumnUse *columns = replica->columns;
 
-	if (spec->ncolumns[side] > 0 && columns == NULL)
+	if (spec->sides[side].ncolumns > 0 && columns == NULL)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"columns of a graph replica are kept beside it");
-	if (spec->nprograms[side] > HG_MAX_PROGRAMS)
-		return hg_error_set(error, HG_INVALID, NULL, "too many programs: %u",
-							spec->nprograms[side]);
-	if (spec->nprograms[side] > 0 && spec->programs[side] == NULL)
+	if (replica->nprograms > HG_MAX_PROGRAMS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many programs: %u", replica->nprograms);
+	if (replica->nprograms > 0 && replica->programs == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "there are no programs");
-	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; i < spec->sides[side].ncolumns; i++)
 	{
 		HgStatus status = hg_replica_column_check(&columns[i].shape, error);
 		uint32_t parts;
@@ -160,10 +168,10 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 
 		if (status != HG_OK)
 			return status;
-		if (columns[i].lookup > spec->nlookups[side])
+		if (columns[i].lookup > replica->nlookups)
 			return hg_error_set(error, HG_INVALID, NULL, "a column replica is of no lookup");
 		find_looking(spec, side, columns[i].lookup, &parts, &stride);
-		if (columns[i].shape.width != spec->column_width[side][i] ||
+		if (columns[i].shape.width != spec->sides[side].column_width[i] ||
 			columns[i].shape.stride != stride || columns[i].shape.parts != parts)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"a column replica is not of its graph's rows");
@@ -178,7 +186,7 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 HgStatus
 hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	HgStatus status = hg_replica_check(&spec->replica[side]->shape, error);
+	HgStatus status = hg_replica_check(&spec->sides[side].replica.use->shape, error);
 
 	if (status == HG_OK)
 		status = check_lookups(spec, side, error);

@@ -7,11 +7,11 @@
  * REPLICA is a graph made by a job of its own.  It lives until its owner releases it.  Other jobs
  * use it as one of their sides, or as both, as it is: no key of it is sent, binned or moved again.
  *
- * MAKING ONE (HgJobSpec.new_replica)
+ * MAKING ONE (HG_PRODUCT_GRAPH)
  *
  *	open -> put_edges* -> build -> take_replica -> close
  *
- * JOINING (HgJobSpec.replica)
+ * JOINING (HG_SOURCE_REPLICA)
  *
  *	open -> { append* (a side without replica), mask* (one with) } -> build -> match ... as ever
  *
@@ -24,9 +24,9 @@
  * part times a STRIDE, plus its number in the part.  The stride is at least the number of rows of
  * each part.
  *
- *	open (HgJobSpec.new_column) -> put_values* -> build -> take_replica -> close
+ *	open (HG_PRODUCT_COLUMN) -> put_values* -> build -> take_replica -> close
  *
- * A job that has the graph as a side names the columns that it reads (HgJobSpec.replica_columns).
+ * A job that has the graph as a side names the columns that it reads (HgReplicaSource.columns).
  * They all have one stride, the computed ones (hg_computed.h) too.  open answers HG_INVALID if a
  * row of the graph has no ordinal because its number in its part is not below the stride.  After
  * open, columns can therefore be read for each row of the graph without a check.
@@ -41,7 +41,7 @@
  * they use for it.  A row that is not in this graph, because its key is NULL, finds nothing.
  * Columns of rows that were found become columns of the side (HgReplicaColumnUse.lookup).
  *
- *	open (HgJobSpec.lookups) -> mask* (of the side and of what is looked up) -> build -> ...
+ *	open (HgReplicaSource.lookups) -> mask* (of the side and of what is looked up) -> build -> ...
  *
  * build does one lookup after the other, for all rows of the side that count.  These are the rows
  * of the mask, whether the side's graph has them or not, that have found a row in each lookup
@@ -124,14 +124,14 @@ extern "C"
 		uint32_t unused; /* 0 */
 	} HgReplicaColumnShape;
 
-	/* A new graph replica (HgJobSpec.new_replica). */
+	/* A new graph replica (HG_PRODUCT_GRAPH). */
 	typedef struct HgReplicaSpec
 	{
 		HgReplicaName name; /* ignored by engines that hold replicas for others */
 		HgReplicaShape shape;
 	} HgReplicaSpec;
 
-	/* A replica that a job uses as a side (HgJobSpec.replica). */
+	/* A replica that a job uses as a side (HG_SOURCE_REPLICA). */
 	typedef struct HgReplicaUse
 	{
 		HgReplicaName name;
@@ -141,7 +141,7 @@ extern "C"
 		HgReplica *graph;	  /* the engine's; NULL in a session, which has only the name */
 	} HgReplicaUse;
 
-	/* A new column replica (HgJobSpec.new_column), and one that a job reads. */
+	/* A new column replica (HG_PRODUCT_COLUMN), and one that a job reads. */
 	typedef struct HgReplicaColumnSpec
 	{
 		HgReplicaName name;
@@ -162,8 +162,8 @@ extern "C"
 	} HgReplicaColumnUse;
 
 	/*
-	 * A lookup by rows of a side (HgJobSpec.lookups).  All columns and lookups of the rows that
-	 * look up use the same stride for their ordinals.
+	 * A lookup by rows of a side (HgReplicaSource.lookups).  All columns and lookups of the rows
+	 * that look up use the same stride for their ordinals.
 	 */
 	typedef struct HgReplicaLookup
 	{
@@ -198,14 +198,15 @@ extern "C"
 	static inline bool
 	hg_replica_is_made(const HgJobSpec *spec)
 	{
-		return spec->new_replica != NULL || spec->new_column != NULL;
+		return spec->product.kind == HG_PRODUCT_GRAPH || spec->product.kind == HG_PRODUCT_COLUMN;
 	}
 
 	/* Returns the name of the replica that the job makes. */
 	static inline const HgReplicaName *
 	hg_replica_made_name(const HgJobSpec *spec)
 	{
-		return spec->new_column != NULL ? &spec->new_column->name : &spec->new_replica->name;
+		return spec->product.kind == HG_PRODUCT_COLUMN ? &spec->product.column->name
+													   : &spec->product.graph->name;
 	}
 
 	/* Returns the number of ordinals of a column. */
@@ -247,8 +248,9 @@ extern "C"
 	static inline bool
 	hg_replica_is_used(const HgJobSpec *spec)
 	{
-		return spec->new_replica != NULL || spec->new_column != NULL ||
-			   spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL;
+		return spec->product.kind == HG_PRODUCT_GRAPH || spec->product.kind == HG_PRODUCT_COLUMN ||
+			   spec->sides[HG_OUTER].kind == HG_SOURCE_REPLICA ||
+			   spec->sides[HG_INNER].kind == HG_SOURCE_REPLICA;
 	}
 
 	/* Returns the upper bound, exclusive, of a graph's row numbers. */
@@ -278,7 +280,7 @@ extern "C"
 	typedef struct HgStoreCalls
 	{
 		/*
-		 * For a job with spec.new_replica: adds count edges to its graph; keys[i], of the shape's
+		 * For a job that makes a graph: adds count edges to its graph; keys[i], of the shape's
 		 * key width, is the key of row rows[i].  Edges may come in any order; the arrays may be
 		 * reused when the call returns.  HG_INVALID if there are more edges than the shape has
 		 * rows; build answers it if there are fewer.
@@ -287,7 +289,7 @@ extern "C"
 							  HgError *error);
 
 		/*
-		 * For a job with spec.new_column: sets the values of count ordinals from first_ordinal on.
+		 * For a job that makes a column: sets the values of count ordinals from first_ordinal on.
 		 * nulls[count] are bytes, not 0 where the value is NULL, and NULL if no value is.
 		 * Ordinals without a value are undefined.  HG_INVALID if the ordinals go beyond the
 		 * column; nothing is set then.
@@ -296,9 +298,9 @@ extern "C"
 							   uint64_t first_ordinal, HgError *error);
 
 		/*
-		 * Takes the replica out of a built job with spec.new_replica or new_column, and returns
-		 * how many bytes it holds.  The caller owns it until it calls release.  An engine that
-		 * knows the replica by its name sets *graph to NULL; there is nothing to release then.
+		 * Takes the replica out of a built job that makes one, and returns how many bytes it
+		 * holds.  The caller owns it until it calls release.  An engine that knows the replica by
+		 * its name sets *graph to NULL; there is nothing to release then.
 		 */
 		HgStatus (*take_replica)(HgJob *job, HgReplica **graph, uint64_t *bytes, HgError *error);
 
@@ -316,8 +318,8 @@ extern "C"
 	typedef struct HgMaskCalls
 	{
 		/*
-		 * For a side with spec.replica, before build: sets words first_word .. first_word + count
-		 * - 1 of the mask of rows that count.  words NULL means that all of them are 0.  Rows of
+		 * For a side that is a graph replica, before build: sets count words of the mask of rows
+		 * that count, from first_word on.  words NULL means that all of them are 0.  Rows of
 		 * words that were never set count.  The array may be reused when the call returns.  lookup
 		 * is 0 for the side itself, or n for the graph that lookup n - 1 of the side looks rows up
 		 * in.
@@ -346,8 +348,10 @@ extern "C"
 	static inline bool
 	hg_replica_lookups_drop(const HgJobSpec *spec, HgSide side)
 	{
-		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-			if (spec->lookups[side][i].unmatched == 0)
+		const HgReplicaSource *replica = hg_side_replica(spec, side);
+
+		for (uint32_t i = 0; i < replica->nlookups; i++)
+			if (replica->lookups[i].unmatched == 0)
 				return true;
 		return false;
 	}

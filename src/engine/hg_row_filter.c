@@ -21,23 +21,24 @@
 static HgStatus
 check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	const HgRowFilters *filters = spec->filters[side];
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+	const HgRowFilters *filters = replica->filters;
 
 	for (uint32_t i = 0; i < filters->ncolumns; i++)
 	{
 		const HgReplicaColumnUse *use = &filters->columns[i];
-		const HgReplicaUse *graph = spec->replica[side];
+		const HgReplicaUse *graph = replica->use;
 		uint32_t stride = hg_replica_side_stride(spec, side);
 		HgStatus status = hg_replica_column_check(&use->shape, error);
 
 		if (status != HG_OK)
 			return status;
-		if (use->lookup > spec->nlookups[side] || use->program != 0)
+		if (use->lookup > replica->nlookups || use->program != 0)
 			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no column replica");
 		if (use->lookup > 0)
 		{
-			graph = &spec->lookups[side][use->lookup - 1].found;
-			stride = spec->lookups[side][use->lookup - 1].found_stride;
+			graph = &replica->lookups[use->lookup - 1].found;
+			stride = replica->lookups[use->lookup - 1].found_stride;
 		}
 		if (use->shape.parts != graph->shape.parts || use->shape.stride != stride)
 			return hg_error_set(error, HG_INVALID, NULL, "a filter is not of its graph's rows");
@@ -167,7 +168,8 @@ check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFil
 HgStatus
 hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	const HgRowFilters *filters = spec->filters[side];
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+	const HgRowFilters *filters = replica->filters;
 	uint32_t nsteps = 0;
 	HgStatus status;
 
@@ -181,7 +183,7 @@ hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error)
 	{
 		const HgRowFilter *filter = &filters->filters[i];
 
-		if (filter->lookup > spec->nlookups[side] ||
+		if (filter->lookup > replica->nlookups ||
 			(i > 0 && filter->lookup <= filters->filters[i - 1].lookup))
 			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no rows, or the second");
 		if (filter->nsteps > HG_MAX_FILTER_STEPS - nsteps)

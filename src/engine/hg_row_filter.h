@@ -119,7 +119,7 @@ extern "C"
 		uint32_t nsteps;
 	} HgRowFilter;
 
-	/* All filters of a side (HgJobSpec.filters); unused members are 0. */
+	/* All filters of a side (HgReplicaSource.filters); unused members are 0. */
 	typedef struct HgRowFilters
 	{
 		uint32_t nfilters;

@@ -94,8 +94,8 @@ choose_probe(const HgJobSpec *spec, const HgShapeLimits *limits, double c, uint6
 {
 	uint64_t bytes;
 
-	if (spec->probe != HG_PROBE_AUTO)
-		return spec->probe;
+	if (spec->shape.probe != HG_PROBE_AUTO)
+		return spec->shape.probe;
 	if (limits->bins_in_cache)
 		return HG_PROBE_STANDARD;
 
@@ -127,7 +127,7 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 				uint64_t inner_rows)
 {
 	HgShape shape;
-	double c = spec->load_factor > 0 ? spec->load_factor : 1.0;
+	double c = spec->shape.load_factor > 0 ? spec->shape.load_factor : 1.0;
 	uint64_t bytes;
 
 	shape.probe = choose_probe(spec, limits, c, outer_rows, inner_rows);
@@ -138,18 +138,18 @@ hg_shape_choose(const HgJobSpec *spec, const HgShapeLimits *limits, uint64_t out
 	if (shape.probe == HG_PROBE_INTERSECT)
 		bytes += graph_bytes(spec->key_width, outer_rows, shape.vertices_log2);
 
-	if (spec->build != HG_BUILD_AUTO)
-		shape.build = spec->build;
-	else if (spec->bins > 0)
-		shape.build = spec->bins > 1 ? HG_BUILD_V2 : HG_BUILD_V1;
+	if (spec->shape.build != HG_BUILD_AUTO)
+		shape.build = spec->shape.build;
+	else if (spec->shape.bins > 0)
+		shape.build = spec->shape.bins > 1 ? HG_BUILD_V2 : HG_BUILD_V1;
 	else
 		shape.build = bytes > limits->binned_from ? HG_BUILD_V2 : HG_BUILD_V1;
 
 	shape.bins_log2 = 0;
 	if (shape.build == HG_BUILD_V2)
 	{
-		if (spec->bins > 0)
-			shape.bins_log2 = hg_ceil_log2(spec->bins);
+		if (spec->shape.bins > 0)
+			shape.bins_log2 = hg_ceil_log2(spec->shape.bins);
 		else
 			while (shape.bins_log2 < limits->max_bins_log2 &&
 				   (bytes >> shape.bins_log2) > limits->bin_bytes)
@@ -171,8 +171,9 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 	uint64_t vertices = DIRECT_RATIO * inner_rows;
 	uint64_t near = DIRECT_NEAR_RATIO * (outer_rows + inner_rows);
 
-	if (!spec->direct || spec->build != HG_BUILD_AUTO || spec->probe != HG_PROBE_AUTO ||
-		spec->bins > 0 || (spec->load_factor != 0 && spec->load_factor != 1) || outer_rows == 0 ||
+	if (!spec->shape.direct || spec->shape.build != HG_BUILD_AUTO ||
+		spec->shape.probe != HG_PROBE_AUTO || spec->shape.bins > 0 ||
+		(spec->shape.load_factor != 0 && spec->shape.load_factor != 1) || outer_rows == 0 ||
 		inner_rows == 0)
 		return 0;
 	near = near < DIRECT_NEAR_VERTICES ? near : DIRECT_NEAR_VERTICES;
@@ -180,157 +181,140 @@ hg_shape_direct_vertices(const HgJobSpec *spec, uint64_t outer_rows, uint64_t in
 	return vertices < limit ? vertices : limit;
 }
 
-/* Checks the replicas of a spec: what the job makes, and the replicas that are its sides. */
+/* Checks the parameters of the graphs. */
 static HgStatus
-check_replicas(const HgJobSpec *spec, HgError *error)
+check_shape(const HgJobShape *shape, HgError *error)
 {
+	char detail[80];
+
+	if (shape->build != HG_BUILD_AUTO && shape->build != HG_BUILD_V1 && shape->build != HG_BUILD_V2)
+	{
+		snprintf(detail, sizeof(detail), "Its number is %d.", (int) shape->build);
+		return hg_error_set(error, HG_INVALID, detail, "unknown build algorithm");
+	}
+	if (shape->probe != HG_PROBE_AUTO && shape->probe != HG_PROBE_STANDARD &&
+		shape->probe != HG_PROBE_INTERSECT)
+	{
+		snprintf(detail, sizeof(detail), "Its number is %d.", (int) shape->probe);
+		return hg_error_set(error, HG_INVALID, detail, "unknown probe algorithm");
+	}
+
+	if ((uint32_t) shape->table >= HG_TABLE_KINDS)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of table: %d",
+							(int) shape->table);
+
+	/* written so that a NaN fails */
+	if (shape->load_factor != 0 &&
+		!(shape->load_factor >= MIN_LOAD_FACTOR && shape->load_factor <= MAX_LOAD_FACTOR))
+	{
+		snprintf(detail, sizeof(detail), "It must be from %g to %g, or 0 for the default.",
+				 MIN_LOAD_FACTOR, MAX_LOAD_FACTOR);
+		return hg_error_set(error, HG_INVALID, detail, "load factor out of range: %g",
+							shape->load_factor);
+	}
+	if (shape->bins > UINT32_C(1) << HG_MAX_BINS_LOG2)
+	{
+		snprintf(detail, sizeof(detail), "At most %u are possible.",
+				 UINT32_C(1) << HG_MAX_BINS_LOG2);
+		return hg_error_set(error, HG_INVALID, detail, "too many bins: %u", shape->bins);
+	}
+	return HG_OK;
+}
+
+/* Checks one side. */
+static HgStatus
+check_side(const HgJobSpec *spec, HgSide which, HgError *error)
+{
+	const HgJobSide *side = &spec->sides[which];
+	HgStatus status;
+
+	if (side->ncolumns > HG_MAX_COLUMNS)
+		return hg_error_set(error, HG_INVALID, NULL, "too many columns: %u", side->ncolumns);
+	for (uint32_t column = 0; column < side->ncolumns; column++)
+	{
+		const uint8_t width = side->column_width[column];
+
+		if (width != 1 && width != 2 && width != 4 && width != 8)
+			return hg_error_set(error, HG_INVALID, NULL, "columns can not be %u bytes wide",
+								(unsigned) width);
+	}
+	if (side->kind == HG_SOURCE_PAGES)
+		return hg_pages_side_check(spec, which, error);
+	if (side->kind == HG_SOURCE_ROWS)
+		return HG_OK;
+	if (side->kind != HG_SOURCE_REPLICA)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of side: %d", (int) side->kind);
+	if (side->replica.partitions != NULL)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
+	status = hg_replica_side_check(spec, which, error);
+	return status == HG_OK ? hg_row_filters_check(spec, which, error) : status;
+}
+
+/* Checks a table to measure. */
+static HgStatus
+check_trial(const HgJobSpec *spec, HgError *error)
+{
+	const HgTableTrial *trial = spec->product.trial;
+	HgStatus status = hg_table_trial_check(trial, error);
+
+	if (status == HG_OK && (trial->spec.key_width != spec->key_width ||
+							spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0))
+		status = hg_error_set(error, HG_INVALID, NULL,
+							  "a table is measured over the keys of a job of its own");
+	return status;
+}
+
+/* Checks what a job makes, of sides that are valid. */
+static HgStatus
+check_product(const HgJobSpec *spec, HgError *error)
+{
+	const HgJobProduct *product = &spec->product;
 	HgStatus status = HG_OK;
 
-	if (spec->new_replica != NULL)
-		status = hg_replica_check(&spec->new_replica->shape, error);
-	if (status == HG_OK && spec->new_column != NULL)
-		status = hg_replica_column_check(&spec->new_column->shape, error);
-	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
-		if (spec->replica[side] != NULL)
-		{
-			status = hg_replica_side_check(spec, (HgSide) side, error);
-			if (status == HG_OK)
-				status = hg_row_filters_check(spec, (HgSide) side, error);
-		}
-	if (status != HG_OK)
-		return status;
-	if (spec->participants_id != 0 || spec->trial != NULL ||
-		(spec->new_replica != NULL) + (spec->new_column != NULL) +
-				(spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL) >
-			1)
-		return hg_error_set(
-			error, HG_INVALID, NULL,
-			"a job of graph replicas is not shared, has no table, and does one thing");
-	return HG_OK;
+	if ((uint32_t) product->kind >= HG_PRODUCT_KINDS)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of product: %d",
+							(int) product->kind);
+	if (product->kind == HG_PRODUCT_GRAPH)
+		status = hg_replica_check(&product->graph->shape, error);
+	else if (product->kind == HG_PRODUCT_COLUMN)
+		status = hg_replica_column_check(&product->column->shape, error);
+	else if (product->kind == HG_PRODUCT_TABLE)
+		status = check_trial(spec, error);
+	else if (product->kind == HG_PRODUCT_SHARD &&
+			 (product->shards < 2 || product->shards > HG_MAX_SHARDS))
+		status = hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
+							  product->shards);
+	if (status == HG_OK && product->kind != HG_PRODUCT_MATCHES &&
+		(spec->sides[HG_OUTER].kind != HG_SOURCE_ROWS ||
+		 spec->sides[HG_INNER].kind != HG_SOURCE_ROWS || spec->participants_id != 0))
+		status = hg_error_set(error, HG_INVALID, NULL,
+							  "only a whole join is shared, or has sides other than rows");
+	if (status == HG_OK && hg_replica_is_used(spec) && spec->participants_id != 0)
+		status = hg_error_set(error, HG_INVALID, NULL, "a job of graph replicas is not shared");
+	if (status == HG_OK && product->kind == HG_PRODUCT_SHARD && spec->streamed != 0)
+		status =
+			hg_error_set(error, HG_INVALID, NULL, "the outer rows of a shard can not be streamed");
+	return status;
 }
 
-/* Checks the spec of a shard. */
-static HgStatus
-check_shards(const HgJobSpec *spec, HgError *error)
-{
-	if (spec->shards < 2 || spec->shards > HG_MAX_SHARDS)
-		return hg_error_set(error, HG_INVALID, NULL, "a join can not have %u members",
-							spec->shards);
-	if (spec->participants_id != 0 || spec->streamed != 0 || spec->trial != NULL ||
-		hg_replica_is_used(spec) || hg_pages_are_there(spec))
-		return hg_error_set(error, HG_INVALID, NULL,
-							"a member of several jobs has keys and columns of its own alone");
-	return HG_OK;
-}
-
-/* In one piece: a list of conditions, each with its message. */
 HgStatus
 hg_spec_check(const HgJobSpec *spec, HgError *error)
 {
 	char detail[80];
+	HgStatus status;
 
 	if (spec->key_width != 4 && spec->key_width != 8)
 	{
 		snprintf(detail, sizeof(detail), "Keys of %u bytes were asked for.", spec->key_width);
 		return hg_error_set(error, HG_INVALID, detail, "keys must be 4 or 8 bytes wide");
 	}
-	if (spec->build != HG_BUILD_AUTO && spec->build != HG_BUILD_V1 && spec->build != HG_BUILD_V2)
-	{
-		snprintf(detail, sizeof(detail), "Its number is %d.", (int) spec->build);
-		return hg_error_set(error, HG_INVALID, detail, "unknown build algorithm");
-	}
-	if (spec->probe != HG_PROBE_AUTO && spec->probe != HG_PROBE_STANDARD &&
-		spec->probe != HG_PROBE_INTERSECT)
-	{
-		snprintf(detail, sizeof(detail), "Its number is %d.", (int) spec->probe);
-		return hg_error_set(error, HG_INVALID, detail, "unknown probe algorithm");
-	}
-
-	if ((uint32_t) spec->table >= HG_TABLE_KINDS)
-		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of table: %d",
-							(int) spec->table);
-
-	/* written so that a NaN fails */
-	if (spec->load_factor != 0 &&
-		!(spec->load_factor >= MIN_LOAD_FACTOR && spec->load_factor <= MAX_LOAD_FACTOR))
-	{
-		snprintf(detail, sizeof(detail), "It must be from %g to %g, or 0 for the default.",
-				 MIN_LOAD_FACTOR, MAX_LOAD_FACTOR);
-		return hg_error_set(error, HG_INVALID, detail, "load factor out of range: %g",
-							spec->load_factor);
-	}
-	if (spec->bins > UINT32_C(1) << HG_MAX_BINS_LOG2)
-	{
-		snprintf(detail, sizeof(detail), "At most %u are possible.",
-				 UINT32_C(1) << HG_MAX_BINS_LOG2);
-		return hg_error_set(error, HG_INVALID, detail, "too many bins: %u", spec->bins);
-	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		if (spec->ncolumns[side] > HG_MAX_COLUMNS)
-			return hg_error_set(error, HG_INVALID, NULL, "too many columns: %u",
-								spec->ncolumns[side]);
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-		{
-			const uint8_t width = spec->column_width[side][column];
-
-			if (width != 1 && width != 2 && width != 4 && width != 8)
-				return hg_error_set(error, HG_INVALID, NULL, "columns can not be %u bytes wide",
-									(unsigned) width);
-		}
-	}
-	if (spec->trial != NULL)
-	{
-		HgStatus status = hg_table_trial_check(spec->trial, error);
-
-		if (status != HG_OK)
-			return status;
-		if (spec->trial->spec.key_width != spec->key_width || spec->participants_id != 0 ||
-			spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0)
-			return hg_error_set(error, HG_INVALID, NULL,
-								"a table is measured over the keys of a job of its own");
-	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->nlookups[side] > 0 && spec->replica[side] == NULL)
-			return hg_error_set(error, HG_INVALID, NULL,
-								"rows of graph replicas alone look up others");
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->nprograms[side] > 0 && spec->replica[side] == NULL)
-			return hg_error_set(error, HG_INVALID, NULL,
-								"columns of graph replicas alone are computed");
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (spec->filters[side] != NULL && spec->replica[side] == NULL)
-			return hg_error_set(error, HG_INVALID, NULL,
-								"rows of graph replicas alone are filtered");
-	if (spec->partitions[HG_OUTER] != NULL || spec->partitions[HG_INNER] != NULL)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
-	if (hg_replica_is_used(spec))
-	{
-		HgStatus status = check_replicas(spec, error);
-
-		if (status != HG_OK)
-			return status;
-	}
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		HgStatus status =
-			spec->pages[side] != NULL ? hg_pages_side_check(spec, (HgSide) side, error) : HG_OK;
-
-		if (status != HG_OK)
-			return status;
-	}
-	if (spec->shards != 0)
-	{
-		HgStatus status = check_shards(spec, error);
-
-		if (status != HG_OK)
-			return status;
-	}
-	if (spec->device < -1)
-	{
-		snprintf(detail, sizeof(detail), "It must be -1 for any device, or an ordinal.");
-		return hg_error_set(error, HG_INVALID, detail, "device out of range: %d",
-							(int) spec->device);
-	}
-	return HG_OK;
+	status = check_shape(&spec->shape, error);
+	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
+		status = check_side(spec, (HgSide) side, error);
+	if (status == HG_OK)
+		status = check_product(spec, error);
+	if (status == HG_OK && spec->device < -1)
+		status = hg_error_set(error, HG_INVALID, "It must be -1 for any device, or an ordinal.",
+							  "device out of range: %d", (int) spec->device);
+	return status;
 }

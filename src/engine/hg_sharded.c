@@ -102,12 +102,13 @@ shard_spec(const HgShardedJob *job, uint32_t shard)
 
 	if (job->sharded->shards == 1)
 		return spec;
-	spec.shards = job->is_partitioned ? 0 : job->sharded->shards;
-	spec.direct = 0; /* one shard might have dense keys, and the next not */
+	if (!job->is_partitioned)
+		spec.product = (HgJobProduct){HG_PRODUCT_SHARD, .shards = job->sharded->shards};
+	spec.shape.direct = 0; /* one shard might have dense keys, and the next not */
 	spec.device = -1;
 	spec.memory_limit = share_of(job, shard, spec.memory_limit);
 	for (int side = 0; side < 2 && !job->is_partitioned; side++)
-		spec.expected_rows[side] = shard_rows(job, shard, spec.expected_rows[side]);
+		spec.sides[side].expected_rows = shard_rows(job, shard, spec.sides[side].expected_rows);
 	return spec;
 }
 
@@ -127,7 +128,7 @@ hg_shards_open(HgShardedJob *job, HgError *error)
 		job->sharded->called = job->shards;
 		if (target == NULL)
 			return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
-		if (spec.shards != 0 && target->exchange == NULL)
+		if (spec.product.kind == HG_PRODUCT_SHARD && target->exchange == NULL)
 			return hg_error_set(error, HG_INVALID, NULL, "an engine exchanges no rows");
 		if (job->is_partitioned)
 			hg_sharded_partitions_shard(job, job->shards, &partitions, &spec);
@@ -216,24 +217,10 @@ check_spec(const HgJobSpec *spec, HgError *error)
 {
 	HgJobSpec whole = *spec;
 
-	whole.partitions[HG_OUTER] = whole.partitions[HG_INNER] = NULL;
-	return hg_spec_check(&whole, error);
-}
-
-/* Clears the pointers of a spec, whose targets stay in place only until open has returned. */
-static void
-forget_replicas(HgJobSpec *spec)
-{
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		spec->replica[side] = NULL;
-		spec->replica_columns[side] = NULL;
-		spec->programs[side] = NULL;
-		spec->filters[side] = NULL;
-		spec->partitions[side] = NULL;
-		spec->lookups[side] = NULL;
-		spec->copartition[side] = NULL;
-	}
+		if (whole.sides[side].kind == HG_SOURCE_REPLICA)
+			whole.sides[side].replica.partitions = NULL;
+	return hg_spec_check(&whole, error);
 }
 
 static HgStatus
@@ -244,13 +231,13 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 	HgShardedJob *job;
 	HgStatus status;
 
-	if (spec->trial != NULL)
+	if (spec->product.kind == HG_PRODUCT_TABLE)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
 	if (hg_replica_is_used(spec) && !hg_sharded_are_partitioned(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
 	if (hg_pages_are_there(spec))
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->shards != 0)
+	if (spec->product.kind == HG_PRODUCT_SHARD)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	status = check_spec(spec, error);
 	if (status == HG_OK)
@@ -267,7 +254,11 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 		status = hg_sharded_partitions_open(job, error);
 	if (status == HG_OK)
 		status = hg_shards_open(job, error);
-	forget_replicas(&job->spec);
+	/* what they point to stays in place only until open has returned */
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (spec->sides[side].kind == HG_SOURCE_REPLICA)
+			job->spec.sides[side].replica =
+				(HgReplicaSource){.nlookups = spec->sides[side].replica.nlookups};
 	if (status != HG_OK)
 	{
 		hg_shards_close(job);
@@ -355,7 +346,7 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 
 	if (status != HG_OK)
 		return status;
-	if (column >= job->spec.ncolumns[side])
+	if (column >= job->spec.sides[side].ncolumns)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
 	if (first_row > job->rows[side] || count > job->rows[side] - first_row)
 		return hg_error_set(error, HG_INVALID, NULL, "a value is of no row");
@@ -367,7 +358,7 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 		const uint64_t at = row - first_row;
 
 		status = shard->calls.columns->append_column(
-			shard->job, side, column, from + at * job->spec.column_width[side][column],
+			shard->job, side, column, from + at * job->spec.sides[side].column_width[column],
 			nulls != NULL ? nulls + at : NULL, step, row, error);
 		row += step;
 		job->given[side][column] += status == HG_OK ? step : 0;
@@ -383,7 +374,7 @@ static HgStatus
 check_columns(const HgShardedJob *job, HgError *error)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 			if (job->given[side][column] != job->appended[side])
 				return hg_error_set(error, HG_INVALID, NULL, "not all rows have their columns");
 	return HG_OK;
@@ -472,7 +463,7 @@ sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, u
 		status = hg_wrapped_check_side(side, error);
 	if (status != HG_OK)
 		return status;
-	if (!job->is_partitioned || lookup > job->spec.nlookups[side])
+	if (!job->is_partitioned || lookup > hg_side_replica(&job->spec, side)->nlookups)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no graph replica to be masked");
 	if (job->exchanged)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");

@@ -13,11 +13,11 @@
  * The promises of hg_engine.h hold for such a job, except that export_graph answers HG_INVALID, as
  * the graph is in pieces.  Its statistics count a range for each shard.  describe and statistics
  * are sums over the shards; phases are the longest of any shard.  Each shard has its share of the
- * job's memory limit, and no keys are vertices (HgJobSpec.direct).  If a shard refuses a job or
+ * job's memory limit, and no keys are vertices (HgJobShape.direct).  If a shard refuses a job or
  * fails, so does the whole job.
  *
  * If both sides are graph replicas, and one at least is partitioned over the engines
- * (HgJobSpec.partitions), each shard joins its partition, and no row is exchanged.
+ * (HgReplicaSource.partitions), each shard joins its partition, and no row is exchanged.
  *
  * SHARES of rows are equal if the shards have room for about as many rows, and in proportion to
  * that room otherwise (hg_exchange_ranges_share).  A job then fits if all shards together have

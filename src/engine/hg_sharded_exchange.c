@@ -52,8 +52,8 @@ buffer_open(Buffer *buffer, const HgShardedJob *job, HgSide side, HgError *error
 	HgStatus status;
 
 	buffer->bytes = rows * (job->spec.key_width + sizeof(uint32_t));
-	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
-		buffer->bytes += rows * (job->spec.column_width[side][column] + UINT64_C(1));
+	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
+		buffer->bytes += rows * (job->spec.sides[side].column_width[column] + UINT64_C(1));
 	status = hg_host_memory_alloc(job->host, buffer->bytes, &buffer->memory, error);
 	if (status != HG_OK)
 		return status;
@@ -64,10 +64,10 @@ buffer_open(Buffer *buffer, const HgShardedJob *job, HgSide side, HgError *error
 	at += rows * job->spec.key_width;
 	buffer->rows.numbers = (uint32_t *) (void *) at;
 	at += rows * sizeof(uint32_t);
-	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 	{
 		buffer->rows.values[column] = at;
-		at += rows * job->spec.column_width[side][column];
+		at += rows * job->spec.sides[side].column_width[column];
 		buffer->rows.nulls[column] = at;
 		at += rows;
 	}

@@ -26,7 +26,8 @@
 bool
 hg_sharded_are_partitioned(const HgJobSpec *spec)
 {
-	return spec->partitions[HG_OUTER] != NULL || spec->partitions[HG_INNER] != NULL;
+	return hg_side_replica(spec, HG_OUTER)->partitions != NULL ||
+		   hg_side_replica(spec, HG_INNER)->partitions != NULL;
 }
 
 /* Returns true if a lookup by rows with these partitions is co-partitioned as it must be. */
@@ -52,14 +53,14 @@ is_copartition(const HgPartitioning *partitions, const HgCopartition *copartitio
 static HgStatus
 open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 {
-	const HgJobSpec *spec = &job->spec;
+	const HgReplicaSource *replica = &job->spec.sides[side].replica;
 	const HgPartitioning **partitions = job->partitioned.partitions[side];
 
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < replica->nlookups; i++)
 	{
-		const HgReplicaLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &replica->lookups[i];
 		const HgCopartition *copartition =
-			spec->copartition[side] != NULL ? &spec->copartition[side][i] : NULL;
+			replica->copartition != NULL ? &replica->copartition[i] : NULL;
 
 		job->partitioned.parts[side][i + 1] = lookup->found.shape.parts;
 		if (partitions[lookup->from] == NULL)
@@ -76,15 +77,16 @@ open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 static HgStatus
 check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 {
-	const HgPartitioning *partitions = spec->partitions[side];
+	const HgReplicaSource *replica = &spec->sides[side].replica;
 
-	if (spec->replica[side] == NULL)
+	if (spec->sides[side].kind != HG_SOURCE_REPLICA)
 		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with graph replicas alone");
-	if (spec->filters[side] != NULL)
+	if (replica->filters != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
-	if (partitions == NULL)
+	if (replica->partitions == NULL)
 		return HG_OK;
-	if (partitions->count != shards || partitions->parts != spec->replica[side]->shape.parts)
+	if (replica->partitions->count != shards ||
+		replica->partitions->parts != replica->use->shape.parts)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"a graph is not cut into as many slices as there are members");
 	return HG_OK;
@@ -93,17 +95,18 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 HgStatus
 hg_sharded_partitions_open(HgShardedJob *job, HgError *error)
 {
-	const HgJobSpec *spec = &job->spec;
 	HgStatus status = HG_OK;
 
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 	{
-		status = check_side(spec, (HgSide) side, job->sharded->shards, error);
+		const HgReplicaSource *replica = &job->spec.sides[side].replica;
+
+		status = check_side(&job->spec, (HgSide) side, job->sharded->shards, error);
 		if (status != HG_OK)
 			break;
-		job->partitioned.partitions[side][0] = spec->partitions[side];
-		job->partitioned.parts[side][0] = spec->replica[side]->shape.parts;
-		job->appended[side] = spec->replica[side]->shape.rows;
+		job->partitioned.partitions[side][0] = replica->partitions;
+		job->partitioned.parts[side][0] = replica->use->shape.parts;
+		job->appended[side] = replica->use->shape.rows;
 		status = open_lookups(job, (HgSide) side, error);
 	}
 	return status;
@@ -113,14 +116,14 @@ hg_sharded_partitions_open(HgShardedJob *job, HgError *error)
 static void
 partition_columns(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaColumnUse *columns)
 {
-	const HgJobSpec *spec = &job->spec;
+	const HgJobSide *whole = &job->spec.sides[side];
 
-	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; i < whole->ncolumns; i++)
 	{
 		const HgPartitioning *partitions =
-			job->partitioned.partitions[side][spec->replica_columns[side][i].lookup];
+			job->partitioned.partitions[side][whole->replica.columns[i].lookup];
 
-		columns[i] = spec->replica_columns[side][i];
+		columns[i] = whole->replica.columns[i];
 		if (partitions == NULL)
 			continue;
 		columns[i].shape = hg_partition_column_shape(partitions, shard, columns[i].shape.width);
@@ -141,20 +144,20 @@ partition_use(const HgPartitioning *partitions, uint32_t shard, HgReplicaUse *us
 static void
 partition_lookups(const HgShardedJob *job, HgSide side, uint32_t shard, HgReplicaLookup *lookups)
 {
-	const HgJobSpec *spec = &job->spec;
+	const HgReplicaSource *replica = &job->spec.sides[side].replica;
 
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < replica->nlookups; i++)
 	{
 		const HgPartitioning *partitions =
-			job->partitioned.partitions[side][spec->lookups[side][i].from];
+			job->partitioned.partitions[side][replica->lookups[i].from];
 		const HgPartitioning *found = job->partitioned.partitions[side][i + 1];
 		const HgCopartition *copartition;
 		HgReplicaUse *own = &lookups[i].own;
 
-		lookups[i] = spec->lookups[side][i];
+		lookups[i] = replica->lookups[i];
 		if (partitions == NULL)
 			continue;
-		copartition = &spec->copartition[side][i];
+		copartition = &replica->copartition[i];
 		lookups[i].stride = hg_partition_column_shape(partitions, shard, 1).stride;
 		own->name.partition =
 			hg_copartition_number(copartition->partitioning, partitions->count, shard);
@@ -175,20 +178,21 @@ hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard, HgShardedPa
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgPartitioning *partitions = spec->partitions[side];
+		HgReplicaSource *replica = &spec->sides[side].replica;
+		const HgPartitioning *partitions = replica->partitions;
 
 		if (partitions == NULL)
 			continue;
-		of->replica[side] = *spec->replica[side];
+		of->replica[side] = *replica->use;
 		partition_use(partitions, shard, &of->replica[side]);
 		partition_columns(job, (HgSide) side, shard, of->columns[side]);
 		partition_lookups(job, (HgSide) side, shard, of->lookups[side]);
-		spec->replica[side] = &of->replica[side];
-		spec->replica_columns[side] = of->columns[side];
-		spec->lookups[side] = of->lookups[side];
-		spec->expected_rows[side] = of->replica[side].shape.rows;
-		spec->partitions[side] = NULL;
-		spec->copartition[side] = NULL;
+		replica->use = &of->replica[side];
+		replica->columns = of->columns[side];
+		replica->lookups = of->lookups[side];
+		spec->sides[side].expected_rows = of->replica[side].shape.rows;
+		replica->partitions = NULL;
+		replica->copartition = NULL;
 	}
 }
 

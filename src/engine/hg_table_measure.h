@@ -98,7 +98,7 @@ extern "C"
 	typedef struct HgMeasureCalls
 	{
 		/*
-		 * For a job with spec.trial, in place of build: measures the table over all inner keys.
+		 * In place of build: measures the table over all inner keys.
 		 * Times are the engine's own, without those of append.  HG_INVALID is an answer: the table
 		 * can not hold these keys.
 		 */

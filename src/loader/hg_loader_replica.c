@@ -203,7 +203,7 @@ hg_replica_graph(const HgReplicaPart *part)
 	const HgReplicaTask task = {
 		.spec = {.key_width = new_replica.shape.key_width,
 				 .device = -1,
-				 .new_replica = &new_replica},
+				 .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}},
 		.part = hg_replica_partition_of(part),
 	};
 
@@ -237,7 +237,9 @@ hg_replica_column(const HgReplicaPart *part, int number)
 		part->key, part->pinned, (AttrNumber) pg_atomic_read_u32(&asked->number), part->is_left);
 	HgReplicaColumnSpec new_replica;
 	const HgReplicaTask task = {
-		.spec = {.key_width = sizeof(uint64), .device = -1, .new_column = &new_replica},
+		.spec = {.key_width = sizeof(uint64),
+				 .device = -1,
+				 .product = {HG_PRODUCT_COLUMN, .column = &new_replica}},
 		.column = column,
 		.part = hg_replica_partition_of(part),
 	};

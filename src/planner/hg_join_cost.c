@@ -287,11 +287,11 @@ hg_join_keys_are_dense(PlannerInfo *root, const HgJoinPath *path, bool exact)
 	const RestrictInfo *clause = linitial_node(RestrictInfo, path->hash_clauses);
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
-	const HgJobSpec spec = {.build = (HgBuildAlgorithm) hg_build,
-							.probe = (HgProbeAlgorithm) hg_probe,
-							.load_factor = hg_load_factor,
-							.bins = (uint32) hg_bins,
-							.direct = true};
+	const HgJobSpec spec = {.shape.build = (HgBuildAlgorithm) hg_build,
+							.shape.probe = (HgProbeAlgorithm) hg_probe,
+							.shape.load_factor = hg_load_factor,
+							.shape.bins = (uint32) hg_bins,
+							.shape.direct = true};
 	HgKeyRange range;
 
 	return exact && list_length(path->hash_clauses) == 1 &&

@@ -659,7 +659,8 @@ uint64
 hg_graph_version_least_bytes(const HgResidentGraph *graph)
 {
 	const HgReplicaSpec new_replica = {.shape = hg_graph_version_shape(graph)};
-	const HgJobSpec spec = {.key_width = new_replica.shape.key_width, .new_replica = &new_replica};
+	const HgJobSpec spec = {.key_width = new_replica.shape.key_width,
+							.product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 
 	return hg_replica_least_bytes(&spec);
 }

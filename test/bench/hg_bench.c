@@ -459,24 +459,25 @@ parse_options(int argc, char **argv, Options *options)
 				options->report.phases = true;
 				break;
 			case 'B':
-				options->spec.build = (HgBuildAlgorithm) parse_choice("build", optarg, "v1", "v2");
+				options->spec.shape.build =
+					(HgBuildAlgorithm) parse_choice("build", optarg, "v1", "v2");
 				break;
 			case 'P':
-				options->spec.probe =
+				options->spec.shape.probe =
 					(HgProbeAlgorithm) parse_choice("probe", optarg, "standard", "intersect");
 				break;
 			case 'N':
-				options->spec.bins =
+				options->spec.shape.bins =
 					(uint32_t) hg_bench_number("hg_bench", "bins", optarg, UINT32_MAX);
 				break;
 			case 'D':
-				options->spec.direct = 1;
+				options->spec.shape.direct = 1;
 				break;
 			case 'C':
-				options->spec.load_factor = strtod(optarg, NULL);
+				options->spec.shape.load_factor = strtod(optarg, NULL);
 				break;
 			case 'T':
-				options->spec.table = (HgTableKind) hg_bench_choice(
+				options->spec.shape.table = (HgTableKind) hg_bench_choice(
 					"hg_bench", "kind of table", optarg, HG_TABLE_KINDS, hg_bench_kind_name);
 				break;
 			case 'J':

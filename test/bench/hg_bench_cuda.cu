@@ -548,8 +548,8 @@ hg_bench_cuda(const HgWorkload *workload, HgBenchLayout layout, int repeat, HgBe
 	HgStatus status;
 
 	spec.key_width = workload->key_width;
-	spec.build = HG_BENCH_HAS_GRAPHS(layout) ? HG_BUILD_V2 : HG_BUILD_AUTO;
-	spec.probe = HG_BENCH_HAS_GRAPHS(layout) ? HG_PROBE_INTERSECT : HG_PROBE_AUTO;
+	spec.shape.build = HG_BENCH_HAS_GRAPHS(layout) ? HG_BUILD_V2 : HG_BUILD_AUTO;
+	spec.shape.probe = HG_BENCH_HAS_GRAPHS(layout) ? HG_PROBE_INTERSECT : HG_PROBE_AUTO;
 	bench.workload = workload;
 	bench.layout = layout;
 	bench.shape = hg_cuda_shape_choose(&spec, workload->rows_b, workload->rows_a);
@@ -569,8 +569,8 @@ hg_bench_cuda_build(uint32_t rows_log2, uint32_t duplicates, bool ordered, int r
 	HgStatus status;
 
 	workload.key_width = spec.key_width = sizeof(uint32_t);
-	spec.build = HG_BUILD_V2;
-	spec.probe = HG_PROBE_INTERSECT;
+	spec.shape.build = HG_BUILD_V2;
+	spec.shape.probe = HG_PROBE_INTERSECT;
 	bench.workload = &workload;
 	bench.shape = hg_cuda_shape_choose(&spec, 0, UINT64_C(1) << rows_log2);
 	HG_TRY(open_bench(&bench, result, error));

@@ -336,7 +336,7 @@ static void
 bench_job(const char *name)
 {
 	HgEngine *engine = hg_cpu_engine();
-	HgJobSpec spec = {.key_width = options.width, .probe = HG_PROBE_INTERSECT, .device = -1};
+	HgJobSpec spec = {.key_width = options.width, .shape.probe = HG_PROBE_INTERSECT, .device = -1};
 	double start = cpu_ms();
 	uint64_t pairs = 0;
 	HgStatus status;

@@ -398,8 +398,8 @@ choose_shape(Shard *shard, uint64_t outer_rows, uint64_t inner_rows, uint32_t le
 	spec.key_width = sizeof(uint32_t);
 	if (!shard->participants->course->joined)
 	{
-		spec.build = HG_BUILD_V2;
-		spec.probe = HG_PROBE_INTERSECT;
+		spec.shape.build = HG_BUILD_V2;
+		spec.shape.probe = HG_PROBE_INTERSECT;
 	}
 	shard->shape = hg_cuda_shape_choose(&spec, outer_rows, inner_rows);
 	shard->shape.bins_log2 = std::max(shard->shape.bins_log2, least_log2);

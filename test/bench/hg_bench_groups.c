@@ -104,11 +104,11 @@ static bool
 bench_groups(HgEngine *engine, Rows *rows, uint64_t groups, unsigned hot, bool all_kinds, int runs)
 {
 	const HgReduceSpec spec = make_spec(groups > 0, all_kinds);
-	const HgJobSpec job_spec = {.key_width = 4,
-								.device = -1,
-								.expected_rows = {rows->rows, rows->rows},
-								.ncolumns = {1, 1},
-								.column_width = {{8}, {4}}};
+	const HgJobSpec job_spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides = {{.expected_rows = rows->rows, .ncolumns = 1, .column_width = {8}},
+				  {.expected_rows = rows->rows, .ncolumns = 1, .column_width = {4}}}};
 	double count_ms[MAX_RUNS];
 	double reduce_ms[MAX_RUNS];
 	double appended_ms;

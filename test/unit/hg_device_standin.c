@@ -270,7 +270,7 @@ engine_for(const HgJobSpec *spec)
 {
 	if (has_replica(spec))
 		return &holding.engine;
-	return spec->shards != 0 ? hg_host_exchange() : hg_cpu_engine();
+	return spec->product.kind == HG_PRODUCT_SHARD ? hg_host_exchange() : hg_cpu_engine();
 }
 
 static HgStatus
@@ -290,7 +290,8 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	if (spec->device >= 0 && spec->device != ordinal)
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "this process uses device %d, not %d",
 							ordinal, (int) spec->device);
-	if ((spec->replica[HG_OUTER] != NULL || spec->replica[HG_INNER] != NULL) &&
+	if ((spec->sides[HG_OUTER].kind == HG_SOURCE_REPLICA ||
+		 spec->sides[HG_INNER].kind == HG_SOURCE_REPLICA) &&
 		switch_value("HG_STANDIN_FORGETS") != 0)
 		return hg_error_set(error, HG_NO_REPLICA, "The stand-in was told to forget it.",
 							"there is no such graph replica");
@@ -306,11 +307,13 @@ standin_open(HgEngine *self, const HgHost *host, const HgJobSpec *spec, HgJob **
 	hg_host_reduce_init(&job->reduce, spec);
 	/* an engine that keeps graphs has columns too */
 	if (!has_replica(spec))
-		memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
-	keys_alone.trial = NULL;
-	job->has_table = spec->trial != NULL;
+		keys_alone.sides[HG_OUTER].ncolumns = keys_alone.sides[HG_INNER].ncolumns = 0;
+	job->has_table = spec->product.kind == HG_PRODUCT_TABLE;
 	if (job->has_table)
-		job->trial = *spec->trial;
+	{
+		job->trial = *spec->product.trial;
+		keys_alone.product.kind = HG_PRODUCT_MATCHES;
+	}
 	job->engine = engine_for(spec);
 	status = job->engine->open(job->engine, &job->host, &keys_alone, &job->job, error);
 	if (status != HG_OK)
@@ -432,7 +435,7 @@ standin_use_columns(HgJob *job, HgError *error)
 {
 	const HgJobSpec *spec = &((StandinJob *) job)->reduce.job;
 
-	if (spec->ncolumns[HG_OUTER] + spec->ncolumns[HG_INNER] > 0 &&
+	if (spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0 &&
 		switch_value("HG_STANDIN_FULL_OF_COLUMNS") != 0)
 		return hg_error_set(error, HG_DEVICE_OUT_OF_MEMORY, "The stand-in was told to fail.",
 							"out of device memory");
@@ -888,15 +891,16 @@ standin_job_bytes(const HgJobSpec *spec)
 
 	usleep((useconds_t) switch_value("HG_STANDIN_RECKON_MS") * 1000);
 	hg_standin_hold(getenv("HG_STANDIN_RECKON_WHILE"));
-	if (spec->trial != NULL)
-		return spec->expected_rows[HG_INNER] * spec->key_width +
-			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->trial,
-									spec->expected_rows[HG_INNER]);
+	if (spec->product.kind == HG_PRODUCT_TABLE)
+		return spec->sides[HG_INNER].expected_rows * spec->key_width +
+			   hg_table_trial_bytes(hg_table_cpu()->memory, spec->product.trial,
+									spec->sides[HG_INNER].expected_rows);
 	if (has_replica(spec))
 		return hg_host_replica_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		bytes += spec->expected_rows[side] *
-				 (STANDIN_ROW_BYTES + (spec->shards != 0 ? STANDIN_EXCHANGE_BYTES : 0) +
+		bytes += spec->sides[side].expected_rows *
+				 (STANDIN_ROW_BYTES +
+				  (spec->product.kind == HG_PRODUCT_SHARD ? STANDIN_EXCHANGE_BYTES : 0) +
 				  hg_reduce_row_bytes(spec, (HgSide) side));
 	return bytes;
 }

@@ -17,14 +17,14 @@ hg_host_computed_open(HgHostComputed *computed, const HgJobSpec *spec, HgSide si
 {
 	HgStatus status = HG_OK;
 
-	for (uint32_t i = 0; i < spec->ncolumns[side] && status == HG_OK; i++)
+	for (uint32_t i = 0; i < spec->sides[side].ncolumns && status == HG_OK; i++)
 	{
-		const HgReplicaColumnUse *use = &spec->replica_columns[side][i];
+		const HgReplicaColumnUse *use = &spec->sides[side].replica.columns[i];
 
 		if (use->program == 0)
 			continue;
 		computed->has[i] = true;
-		computed->programs[i] = spec->programs[side][use->program - 1];
+		computed->programs[i] = spec->sides[side].replica.programs[use->program - 1];
 		status = hg_host_column_open(&computed->columns[i], &use->shape, host, error);
 	}
 	return status;
@@ -41,7 +41,7 @@ typedef struct Number
 static __int128
 take_value(const HgHostReduce *reduce, HgSide side, const HgStep *step, uint32_t row, bool *null)
 {
-	const uint32_t above = 64 - 8 * reduce->job.column_width[side][step->column];
+	const uint32_t above = 64 - 8 * reduce->job.sides[side].column_width[step->column];
 	uint64_t bits;
 
 	*null = hg_host_reduce_value(reduce, side, step->column, row, &bits);
@@ -140,9 +140,10 @@ hg_host_computed_bytes(const HgJobSpec *spec, HgSide side)
 {
 	uint64_t bytes = 0;
 
-	for (uint32_t i = 0; spec->nprograms[side] > 0 && i < spec->ncolumns[side]; i++)
-		if (spec->replica_columns[side][i].program > 0)
-			bytes += hg_host_column_bytes(&spec->replica_columns[side][i].shape);
+	for (uint32_t i = 0;
+		 hg_side_replica(spec, side)->nprograms > 0 && i < spec->sides[side].ncolumns; i++)
+		if (spec->sides[side].replica.columns[i].program > 0)
+			bytes += hg_host_column_bytes(&spec->sides[side].replica.columns[i].shape);
 	return bytes;
 }
 

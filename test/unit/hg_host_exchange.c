@@ -216,7 +216,7 @@ engine_expect(HgJob *handle, HgSide which, const HgExchange *exchange, HgError *
 	Side *side = &job->sides[which];
 
 	if (status == HG_OK)
-		status = hg_exchange_check(exchange, job->spec.shards, error);
+		status = hg_exchange_check(exchange, job->spec.product.shards, error);
 	if (status != HG_OK)
 		return status;
 	side->exchange = *exchange;
@@ -240,7 +240,7 @@ engine_take_rows(HgJob *handle, HgSide which, uint32_t shard, HgExchangeRows *ro
 	Rows taken = {.keys = rows->keys, .numbers = rows->numbers};
 
 	rows->count = 0;
-	if (status == HG_OK && (shard >= job->spec.shards || shard == side->exchange.self))
+	if (status == HG_OK && (shard >= job->spec.product.shards || shard == side->exchange.self))
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no such other member");
 	if (status == HG_OK && rows->capacity == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no room for a row");
@@ -266,7 +266,7 @@ hg_host_exchange_count(HgJob *handle, HgSide which, uint32_t shard, uint64_t *ro
 	const Side *side = &job->sides[which];
 
 	*rows = 0;
-	if (status == HG_OK && (shard >= job->spec.shards || shard == side->exchange.self))
+	if (status == HG_OK && (shard >= job->spec.product.shards || shard == side->exchange.self))
 		status = hg_error_set(error, HG_INVALID, NULL, "there is no such other member");
 	if (status == HG_OK && side->taken[shard] > 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "rows were taken already");
@@ -363,7 +363,7 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	memset(job, 0, sizeof(*job));
 	job->host = host;
 	job->spec = *spec;
-	alone.shards = 0;
+	alone.product.kind = HG_PRODUCT_MATCHES;
 	status = hg_cpu_engine()->open(hg_cpu_engine(), host, &alone, &job->inside, error);
 	if (status != HG_OK)
 	{
@@ -379,7 +379,7 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 static uint64_t
 capacity_for(const ExchangeJob *job, HgSide which, uint64_t rows)
 {
-	const uint64_t expected = job->spec.expected_rows[which];
+	const uint64_t expected = job->spec.sides[which].expected_rows;
 
 	return expected >= rows ? expected : rows + rows / 4;
 }
@@ -528,9 +528,9 @@ hg_host_exchange(void)
 static void
 read_columns(const HgHostReduce *reduce, HgSide side, HgExchangeRows *rows)
 {
-	for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
+	for (uint32_t column = 0; column < reduce->job.sides[side].ncolumns; column++)
 	{
-		const uint32_t width = reduce->job.column_width[side][column];
+		const uint32_t width = reduce->job.sides[side].column_width[column];
 		unsigned char *values = rows->values[column];
 
 		rows->has_nulls[column] = false;
@@ -580,10 +580,11 @@ write_columns(HgHostReduce *reduce, HgSide side, const HgExchangeRows *rows, HgE
 		const uint32_t number = rows->numbers[i];
 		HgStatus status = hg_host_reduce_add_rows(reduce, side, 1, number, error);
 
-		for (uint32_t column = 0; column < reduce->job.ncolumns[side] && status == HG_OK; column++)
+		for (uint32_t column = 0; column < reduce->job.sides[side].ncolumns && status == HG_OK;
+			 column++)
 			status = hg_host_reduce_append(reduce, side, column,
 										   (const unsigned char *) rows->values[column] +
-											   i * reduce->job.column_width[side][column],
+											   i * reduce->job.sides[side].column_width[column],
 										   rows->has_nulls[column] ? &rows->nulls[column][i] : NULL,
 										   1, number, error);
 		if (status != HG_OK)

@@ -29,15 +29,15 @@ hg_host_lookups_open(HgHostLookups *lookups, const HgJobSpec *spec, HgSide side,
 {
 	HgStatus status = HG_OK;
 
-	if (spec->nlookups[side] == 0)
+	if (hg_side_replica(spec, side)->nlookups == 0)
 		return HG_OK;
-	lookups->count = spec->nlookups[side];
-	lookups->parts = spec->replica[side]->shape.parts;
+	lookups->count = spec->sides[side].replica.nlookups;
+	lookups->parts = spec->sides[side].replica.use->shape.parts;
 	lookups->stride = hg_replica_side_stride(spec, side);
-	lookups->ordinals = ordinals_of(&spec->replica[side]->shape, lookups->stride);
+	lookups->ordinals = ordinals_of(&spec->sides[side].replica.use->shape, lookups->stride);
 	for (uint32_t i = 0; i < lookups->count && status == HG_OK; i++)
 	{
-		const HgReplicaLookup *from = &spec->lookups[side][i];
+		const HgReplicaLookup *from = &spec->sides[side].replica.lookups[i];
 		HgHostLookup *lookup = &lookups->lookups[i];
 
 		lookup->from = from->from;
@@ -171,13 +171,14 @@ hg_host_lookups_bytes(const HgJobSpec *spec, HgSide side)
 	uint64_t bytes = 0;
 	uint64_t most = 0;
 
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < hg_side_replica(spec, side)->nlookups; i++)
 	{
-		const HgReplicaLookup *lookup = &spec->lookups[side][i];
+		const HgReplicaLookup *lookup = &spec->sides[side].replica.lookups[i];
 		const uint64_t own = ordinals_of(&lookup->own.shape, lookup->stride) * sizeof(uint32_t);
 
-		bytes += ordinals_of(&spec->replica[side]->shape, hg_replica_side_stride(spec, side)) *
-				 sizeof(uint32_t);
+		bytes +=
+			ordinals_of(&spec->sides[side].replica.use->shape, hg_replica_side_stride(spec, side)) *
+			sizeof(uint32_t);
 		if (hg_replica_is_masked(spec, side, i + 1))
 			bytes += hg_host_mask_bytes(&lookup->found.shape);
 		most = lookup->from > 0 && own > most ? own : most;

@@ -41,8 +41,8 @@ void
 hg_host_pages_init(HgHostPages *pages, const HgJobSpec *spec, HgSide side)
 {
 	memset(pages, 0, sizeof(*pages));
-	if (spec->pages[side] != NULL)
-		pages->spec = *spec->pages[side];
+	if (spec->sides[side].kind == HG_SOURCE_PAGES)
+		pages->spec = *spec->sides[side].pages;
 }
 
 HgStatus
@@ -89,9 +89,9 @@ add_row(Taking *taking, uint32_t row, const HgPageValues *values, HgError *error
 	else
 		((int64_t *) taken->keys)[taken->count] = values->key;
 	taken->rows[taken->count] = row;
-	if (taking->job->ncolumns[taking->side] > 0)
+	if (taking->job->sides[taking->side].ncolumns > 0)
 		status = hg_host_reduce_add_rows(taking->reduce, taking->side, 1, row, error);
-	for (uint32_t i = 0; i < taking->job->ncolumns[taking->side] && status == HG_OK; i++)
+	for (uint32_t i = 0; i < taking->job->sides[taking->side].ncolumns && status == HG_OK; i++)
 	{
 		const uint8_t null = (values->nulls >> i & 1) != 0;
 
@@ -118,7 +118,7 @@ take_page(Taking *taking, uint64_t page, HgError *error)
 	{
 		HgPageValues values;
 		const HgPageRow row =
-			hg_page_take(spec, taking->job->ncolumns[taking->side], from, line, &values);
+			hg_page_take(spec, taking->job->sides[taking->side].ncolumns, from, line, &values);
 
 		if (row == HG_PAGE_ROW_BAD)
 			taking->pages->bad = true;

@@ -78,7 +78,7 @@ HgStatus
 hg_host_reduce_add_rows(HgHostReduce *reduce, HgSide side, uint64_t count, uint64_t first_row,
 						HgError *error)
 {
-	for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
+	for (uint32_t column = 0; column < reduce->job.sides[side].ncolumns; column++)
 	{
 		if (!reserve_values(reduce, side, column, first_row + count))
 			return out_of_memory(error);
@@ -95,12 +95,12 @@ hg_host_reduce_append(HgHostReduce *reduce, HgSide side, uint32_t column, const 
 {
 	uint32_t width;
 
-	if (column >= reduce->job.ncolumns[side])
+	if (column >= reduce->job.sides[side].ncolumns)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
 	if (first_row > reduce->capacity[side][column] ||
 		count > reduce->capacity[side][column] - first_row)
 		return hg_error_set(error, HG_INVALID, NULL, "a value is of no row");
-	width = reduce->job.column_width[side][column];
+	width = reduce->job.sides[side].column_width[column];
 	for (uint64_t i = 0; i < count; i++)
 	{
 		HgHostValue *value = &reduce->values[side][column][first_row + i];
@@ -131,7 +131,7 @@ HgStatus
 hg_host_reduce_check(const HgHostReduce *reduce, HgError *error)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < reduce->job.sides[side].ncolumns; column++)
 			if (reduce->given[side][column] != reduce->rows[side])
 				return hg_error_set(error, HG_INVALID, NULL, "not all rows have their columns");
 	return HG_OK;
@@ -169,7 +169,7 @@ static bool
 gather_column(const HgHostReduce *reduce, int side, uint32_t column, const uint32_t *rows,
 			  size_t count, unsigned char *values, uint8_t *nulls)
 {
-	const uint32_t width = reduce->job.column_width[side][column];
+	const uint32_t width = reduce->job.sides[side].column_width[column];
 	bool has_nulls = false;
 
 	for (size_t i = 0; i < count; i++)
@@ -191,7 +191,7 @@ give_matches(const HgHostReduce *reduce, const HgMatches *pairs, HgMatches *matc
 	memcpy(matches->outer, pairs->outer, pairs->count * sizeof(uint32_t));
 	memcpy(matches->inner, pairs->inner, pairs->count * sizeof(uint32_t));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < reduce->job.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < reduce->job.sides[side].ncolumns; column++)
 			if (matches->values[side][column] != NULL)
 				matches->has_nulls[side][column] = gather_column(
 					reduce, side, column, side == HG_OUTER ? pairs->outer : pairs->inner,
@@ -233,7 +233,7 @@ widen(const HgHostReduce *reduce, const HgReduceColumn *column, const uint32_t r
 		hg_host_reduce_value(reduce, column->side, column->column, rows[column->side], bits);
 
 	if (column->is_signed)
-		switch (reduce->job.column_width[column->side][column->column])
+		switch (reduce->job.sides[column->side].column_width[column->column])
 		{
 			case 1:
 				*bits = (uint64_t) (int64_t) (int8_t) *bits;

@@ -265,16 +265,16 @@ open_side_columns(ReplicaJob *job, HgSide which, HgError *error)
 	HgRowFilters *filters = &side->filters.filters;
 	HgStatus status = HG_OK;
 
-	for (uint32_t i = 0; i < job->spec.ncolumns[which] && status == HG_OK; i++)
+	for (uint32_t i = 0; i < job->spec.sides[which].ncolumns && status == HG_OK; i++)
 	{
-		const HgReplicaColumnUse *use = &job->spec.replica_columns[which][i];
+		const HgReplicaColumnUse *use = &job->spec.sides[which].replica.columns[i];
 
 		side->found_by[i] = use->lookup;
 		if (use->program == 0)
 			status = find_column(use, &side->columns[i], error);
 	}
-	if (job->spec.filters[which] != NULL)
-		*filters = *job->spec.filters[which];
+	if (hg_side_replica(&job->spec, which)->filters != NULL)
+		*filters = *hg_side_replica(&job->spec, which)->filters;
 	for (uint32_t i = 0; i < filters->ncolumns && status == HG_OK; i++)
 		status = find_column(&filters->columns[i], &side->filters.columns[i], error);
 	return status == HG_OK
@@ -298,9 +298,9 @@ open_side_lookups(ReplicaJob *job, HgSide which, HgError *error)
 	HgHostLookups *lookups = &job->sides[which].lookups;
 	HgStatus status = hg_host_lookups_open(lookups, &job->spec, which, &job->counting, error);
 
-	for (uint32_t i = 0; i < job->spec.nlookups[which] && status == HG_OK; i++)
+	for (uint32_t i = 0; i < hg_side_replica(&job->spec, which)->nlookups && status == HG_OK; i++)
 	{
-		const HgReplicaLookup *lookup = &job->spec.lookups[which][i];
+		const HgReplicaLookup *lookup = &job->spec.sides[which].replica.lookups[i];
 
 		status = find_replica(&lookup->own, error);
 		if (status == HG_OK)
@@ -318,7 +318,7 @@ open_side_lookups(ReplicaJob *job, HgSide which, HgError *error)
 static HgStatus
 open_side(ReplicaJob *job, HgSide which, HgError *error)
 {
-	const HgReplicaUse *use = job->spec.replica[which];
+	const HgReplicaUse *use = hg_side_replica(&job->spec, which)->use;
 	ReplicaSide *side = &job->sides[which];
 	HgStatus status;
 
@@ -415,10 +415,10 @@ replica_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 
 	if (!hg_replica_is_used(spec) && !hg_pages_are_there(spec))
 		status = hg_cpu_engine()->open(hg_cpu_engine(), host, spec, &job->inside, error);
-	else if (spec->new_replica != NULL)
-		status = open_making(job, &spec->new_replica->shape, error);
-	else if (spec->new_column != NULL)
-		status = open_column(job, &spec->new_column->shape, error);
+	else if (spec->product.kind == HG_PRODUCT_GRAPH)
+		status = open_making(job, &spec->product.graph->shape, error);
+	else if (spec->product.kind == HG_PRODUCT_COLUMN)
+		status = open_column(job, &spec->product.column->shape, error);
 	else
 	{
 		status = open_side(job, HG_OUTER, error);
@@ -686,7 +686,7 @@ build_replica_side(ReplicaJob *job, HgSide which, HgError *error)
 		status = hg_host_lookups_run(&side->lookups, &side->mask, &job->counting, error);
 	if (status != HG_OK)
 		return status;
-	for (uint32_t i = 0; i < job->spec.ncolumns[which]; i++)
+	for (uint32_t i = 0; i < job->spec.sides[which].ncolumns; i++)
 		hg_host_reduce_set_external(
 			&job->reduce, which, i, side->columns[i],
 			side->found_by[i] == 0 ? NULL : lookups->lookups[side->found_by[i] - 1].ordinals,
@@ -826,7 +826,7 @@ static HgEngine pairs_engine = {.join = &pairs_join};
 static bool
 has_columns(const ReplicaJob *job)
 {
-	return job->spec.ncolumns[HG_OUTER] + job->spec.ncolumns[HG_INNER] > 0;
+	return job->spec.sides[HG_OUTER].ncolumns + job->spec.sides[HG_INNER].ncolumns > 0;
 }
 
 static HgStatus
@@ -963,29 +963,29 @@ hg_host_replica_bytes(const HgJobSpec *spec)
 {
 	uint64_t bytes = sizeof(ReplicaJob);
 
-	if (spec->new_replica != NULL)
+	if (spec->product.kind == HG_PRODUCT_GRAPH)
 	{
-		const HgReplicaShape *shape = &spec->new_replica->shape;
+		const HgReplicaShape *shape = &spec->product.graph->shape;
 		const HgFlatShape flat = hg_flat_shape(shape->key_width, shape->rows);
 
 		return bytes + sizeof(HgReplica) + 2 + shape->rows * (shape->key_width + sizeof(uint32_t)) +
 			   hg_flat_make_bytes(&flat, shape->rows);
 	}
-	if (spec->new_column != NULL)
-		return bytes + sizeof(HgReplica) + hg_host_column_bytes(&spec->new_column->shape);
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
+		return bytes + sizeof(HgReplica) + hg_host_column_bytes(&spec->product.column->shape);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const uint64_t rows = spec->expected_rows[side];
+		const uint64_t rows = spec->sides[side].expected_rows;
 		const HgFlatShape flat = hg_flat_shape(spec->key_width, rows);
 
 		/* the numbers of their rows are not those of positions */
-		if (spec->pages[side] != NULL)
+		if (spec->sides[side].kind == HG_SOURCE_PAGES)
 			bytes += rows * sizeof(uint32_t);
-		if (spec->replica[side] == NULL)
+		if (spec->sides[side].kind != HG_SOURCE_REPLICA)
 			bytes += rows * spec->key_width + hg_flat_make_bytes(&flat, rows);
 		else if (hg_replica_is_masked(spec, (HgSide) side, 0) ||
 				 hg_replica_lookups_drop(spec, (HgSide) side))
-			bytes += hg_host_mask_bytes(&spec->replica[side]->shape);
+			bytes += hg_host_mask_bytes(&spec->sides[side].replica.use->shape);
 		bytes += hg_host_lookups_bytes(spec, (HgSide) side);
 		bytes += hg_host_computed_bytes(spec, (HgSide) side);
 	}

@@ -285,12 +285,12 @@ tell_open(Liar *liar, const HgWireOpening *opening, HgWireReply *reply)
 		(makes_column && liar->lie == LIE_COLUMN_BYTES))
 		liar->made--;
 	liar->has_replicas = request->replica[HG_OUTER].shape.key_width > 0;
-	liar->has_lookups = request->spec.nlookups[HG_OUTER] > 0;
+	liar->has_lookups = request->spec.sides[HG_OUTER].replica.nlookups > 0;
 	liar->has_pages = opening->pages[HG_OUTER].page_size > 0;
-	liar->is_shard = request->spec.shards != 0;
+	liar->is_shard = request->spec.product.kind == HG_PRODUCT_SHARD;
 	if (liar->has_lookups && liar->lie == LIE_NOT_UNIQUE_EARLY)
 		reply->error.status = HG_NOT_UNIQUE;
-	liar->has_computed = request->spec.nprograms[HG_OUTER] > 0;
+	liar->has_computed = request->spec.sides[HG_OUTER].replica.nprograms > 0;
 	if (liar->has_computed && liar->lie == LIE_OVERFLOW_EARLY)
 		reply->error.status = HG_OVERFLOW;
 	if (liar->has_replicas)

@@ -178,7 +178,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	(void) engine;
 	if (status != HG_OK)
 		return status;
-	if (refused(HG_SMALL_OPEN, spec->expected_rows[HG_OUTER]))
+	if (refused(HG_SMALL_OPEN, spec->sides[HG_OUTER].expected_rows))
 		return say_full(error);
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
@@ -188,7 +188,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	job->host.cancelled = small_cancelled;
 	job->host.arg = job;
 	job->caller_host = host;
-	job->engine = spec->shards != 0 ? hg_host_exchange() : hg_cpu_engine();
+	job->engine = spec->product.kind == HG_PRODUCT_SHARD ? hg_host_exchange() : hg_cpu_engine();
 	hg_host_reduce_init(&job->reduce, spec);
 	job->limit = spec->memory_limit;
 	open_jobs++;
@@ -196,7 +196,7 @@ small_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	jobs++;
 
 	unlimited.memory_limit = 0;
-	memset(unlimited.ncolumns, 0, sizeof(unlimited.ncolumns));
+	unlimited.sides[HG_OUTER].ncolumns = unlimited.sides[HG_INNER].ncolumns = 0;
 	status = job->engine->open(job->engine, &job->host, &unlimited, &job->job, error);
 	if (status != HG_OK)
 	{

@@ -46,8 +46,8 @@ test_case_create(TestCase *c, uint32_t ncolumns)
 	c->spec.device = -1;
 	for (int side = 0; side < 2; side++)
 	{
-		c->spec.ncolumns[side] = ncolumns;
-		memcpy(c->spec.column_width[side], test_widths, sizeof(test_widths));
+		c->spec.sides[side].ncolumns = ncolumns;
+		memcpy(c->spec.sides[side].column_width, test_widths, sizeof(test_widths));
 		for (uint32_t column = 0; column < ncolumns; column++)
 		{
 			unsigned char *values = test_malloc(c->rows[side] * test_widths[column]);
@@ -143,13 +143,14 @@ test_case_build(const TestCase *c, HgEngine *engine, const HgHost *host, HgJob *
 	HgJobSpec spec = c->spec;
 	HgStatus status;
 
-	memcpy(spec.expected_rows, c->rows, sizeof(spec.expected_rows));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		spec.sides[side].expected_rows = c->rows[side];
 	*job = NULL;
 	status = engine->open(engine, host, &spec, job, error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
 		status = test_case_append_keys(c, engine, *job, (HgSide) side, error);
 	for (int side = 1; side >= 0 && status == HG_OK; side--)
-		for (uint32_t column = 0; column < spec.ncolumns[side] && status == HG_OK; column++)
+		for (uint32_t column = 0; column < spec.sides[side].ncolumns && status == HG_OK; column++)
 			status = test_case_append_column(c, engine, *job, (HgSide) side, column, error);
 	return status == HG_OK ? engine->join->build(*job, error) : status;
 }

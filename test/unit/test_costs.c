@@ -131,7 +131,7 @@ slow_append_column(HgJob *job, HgSide side, uint32_t column, const void *values,
 	(void) nulls;
 	(void) first_row;
 	(void) error;
-	take((double) count * slow.spec.column_width[side][column] * real.column_ns * 1e-6);
+	take((double) count * slow.spec.sides[side].column_width[column] * real.column_ns * 1e-6);
 	return HG_OK;
 }
 

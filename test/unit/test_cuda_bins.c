@@ -69,9 +69,9 @@ test_overflowing_bins(HgEngine *engine)
 						   .host = test_host_plain(),
 						   .data = &data,
 						   .spec = {.key_width = width,
-									.build = builds[b],
-									.probe = HG_PROBE_INTERSECT,
-									.bins = small_suite() && b == 1 ? 64 : 0},
+									.shape.build = builds[b],
+									.shape.probe = HG_PROBE_INTERSECT,
+									.shape.bins = small_suite() && b == 1 ? 64 : 0},
 						   .capacity = 1000000};
 
 			if (!hg_tap_turn())
@@ -170,9 +170,9 @@ test_long_bins(HgEngine *engine)
 						   .host = test_host_plain(),
 						   .data = &data,
 						   .spec = {.key_width = width,
-									.build = HG_BUILD_V2,
-									.probe = HG_PROBE_INTERSECT,
-									.bins = bins[i],
+									.shape.build = HG_BUILD_V2,
+									.shape.probe = HG_PROBE_INTERSECT,
+									.shape.bins = bins[i],
 									.device = -1},
 						   .capacity = 65536};
 
@@ -210,8 +210,8 @@ test_both_graphs(HgEngine *engine)
 						   .host = test_host_plain(),
 						   .data = &data,
 						   .spec = {.key_width = width,
-									.build = HG_BUILD_V2,
-									.probe = HG_PROBE_INTERSECT,
+									.shape.build = HG_BUILD_V2,
+									.shape.probe = HG_PROBE_INTERSECT,
 									.device = -1},
 						   .capacity = i % 2 == 0 ? 65536 : 5000};
 

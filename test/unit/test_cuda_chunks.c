@@ -60,8 +60,8 @@ test_chunks(const TestData *data, size_t step)
 							   .host = test_host_plain(),
 							   .data = data,
 							   .spec = {.key_width = data->key_width,
-										.build = layouts[layout].build,
-										.probe = layouts[layout].probe,
+										.shape.build = layouts[layout].build,
+										.shape.probe = layouts[layout].probe,
 										.memory_limit = (limited ? least + 16 : 2 * budget) << 20,
 										.device = -1},
 							   .capacity = limited ? 65536 : 1000000};
@@ -136,8 +136,10 @@ static void
 test_chunk_promises(const TestData *data)
 {
 	const uint64_t bytes = data->pairs * 2 * sizeof(uint32_t); /* of such a chunk */
-	const HgJobSpec spec = {
-		.key_width = 4, .expected_rows = {UINT64_C(5) << 20, UINT64_C(5) << 20}, .device = -1};
+	const HgJobSpec spec = {.key_width = 4,
+							.sides[HG_OUTER].expected_rows = UINT64_C(5) << 20,
+							.sides[HG_INNER].expected_rows = UINT64_C(5) << 20,
+							.device = -1};
 	const uint64_t budget = hg_cuda_engine_job_bytes(&spec) + (UINT64_C(100) << 20);
 	HgMatches matches = read_matches();
 	TestRun run = {.host = test_host_plain(), .data = data, .spec = {.key_width = 4, .device = -1}};

@@ -65,11 +65,14 @@ test_pages_bytes(HgEngine *engine)
 		test_pages_join_create(&join, spreads, forms, 31 + i);
 		for (int side = 0; side < 2; side++)
 		{
-			spec.expected_rows[side] = spreads[side].count;
-			spec.ncolumns[side] = spreads[side].ncolumns;
-			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+			spec.sides[side].expected_rows = spreads[side].count;
+			spec.sides[side].ncolumns = spreads[side].ncolumns;
+			memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
 			if (spreads[side].way == TEST_REPLICA_PAGES)
-				spec.pages[side] = &join.sides[side].pages.spec;
+			{
+				spec.sides[side].kind = HG_SOURCE_PAGES;
+				spec.sides[side].pages = &join.sides[side].pages.spec;
+			}
 		}
 		reckoned = hg_cuda_engine_job_bytes(&spec);
 		good = test_replica_build(engine, test_host_plain(), &join.sides[0], &join.sides[1], &job,

@@ -201,7 +201,11 @@ start(uint64_t budget, uint64_t participants_id, uint64_t limit)
 	spec = {};
 	spec.participants_id = participants_id;
 	spec.memory_limit = limit;
-	spec.pages[HG_OUTER] = spec.pages[HG_INNER] = &page_spec;
+	for (HgJobSide &side : spec.sides)
+	{
+		side.kind = HG_SOURCE_PAGES;
+		side.pages = &page_spec;
+	}
 	hg_cuda_pieces_open(pieces, &device, &spec, 100 * MB, &reserved);
 	copy_says = HG_OK;
 	waits = 0;

@@ -141,10 +141,14 @@ test_replica_bytes(HgEngine *engine)
 		{
 			uses[side].shape = test_replica_shape(both[side]);
 			uses[side].masked = both[side]->spread.mask != TEST_MASK_NONE;
-			spec.expected_rows[side] = both[side]->spread.count;
-			spec.replica[side] = both[side]->graph != NULL ? &uses[side] : NULL;
-			spec.ncolumns[side] = both[side]->spread.ncolumns;
-			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+			spec.sides[side].expected_rows = both[side]->spread.count;
+			if (both[side]->graph != NULL)
+			{
+				spec.sides[side].kind = HG_SOURCE_REPLICA;
+				spec.sides[side].replica.use = &uses[side];
+			}
+			spec.sides[side].ncolumns = both[side]->spread.ncolumns;
+			memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
 		}
 		reckoned = hg_cuda_engine_job_bytes(&spec);
 		good = test_replica_build(engine, test_host_plain(), both[0], both[1], &job, &error) ==
@@ -205,7 +209,8 @@ test_replica_room(void)
 	{
 		const uint64_t slack = UINT64_C(4) << 20; /* for what does not grow with the rows */
 		HgReplicaSpec new_replica = {.shape = {.parts = 1}};
-		const HgJobSpec spec = {.key_width = 4, .device = -1, .new_replica = &new_replica};
+		const HgJobSpec spec = {
+			.key_width = 4, .device = -1, .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 		HgEngine *engine;
 		HgError error = {0};
 		TestReplicaSide side;
@@ -239,7 +244,8 @@ test_replica_column_room(HgEngine *engine)
 	const HgReplicaColumnSpec new_replica = {.shape = {.width = 8, .parts = 5, .stride = 300000}};
 	const uint64_t ordinals = hg_replica_ordinals(&new_replica.shape);
 	const uint64_t slack = 1024; /* of two blocks that are rounded up */
-	HgJobSpec spec = {.key_width = 8, .device = -1, .new_column = &new_replica};
+	HgJobSpec spec = {
+		.key_width = 8, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	const uint64_t reckoned = hg_cuda_engine_job_bytes(&spec);
 	unsigned char *values = test_malloc(ordinals * 8);
 	uint8_t *nulls = test_malloc(ordinals);

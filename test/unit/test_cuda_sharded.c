@@ -40,8 +40,10 @@ find_engine(void *arg, uint32_t shard)
 static HgJob *
 open_shard(HgEngine *engine, const uint32_t *keys)
 {
-	const HgJobSpec spec = {
-		.key_width = 4, .device = -1, .shards = 2, .ncolumns = {1, 0}, .column_width = {{4}}};
+	const HgJobSpec spec = {.key_width = 4,
+							.device = -1,
+							.product = {HG_PRODUCT_SHARD, .shards = 2},
+							.sides[HG_OUTER] = {.ncolumns = 1, .column_width = {4}}};
 	HgError error;
 	HgJob *job;
 

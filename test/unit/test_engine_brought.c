@@ -221,9 +221,10 @@ test_crowd(HgEngine *engine, const HgHost *host, uint32_t rows, uint64_t partici
 	create_join(&join, rows, 42);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec.pages[side] = &join.sides[side].pages.spec;
-		spec.ncolumns[side] = join.sides[side].spread.ncolumns;
-		memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+		spec.sides[side].kind = HG_SOURCE_PAGES;
+		spec.sides[side].pages = &join.sides[side].pages.spec;
+		spec.sides[side].ncolumns = join.sides[side].spread.ncolumns;
+		memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
 	}
 	status = engine->open(engine, host, &spec, &crowd.job, &error);
 	for (int i = 0; i < THREADS && status == HG_OK; i++)
@@ -347,9 +348,10 @@ test_little_memory(HgEngine *engine, const HgHost *host, uint32_t rows)
 
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 		{
-			spec.pages[side] = &join.sides[side].pages.spec;
-			spec.ncolumns[side] = join.sides[side].spread.ncolumns;
-			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+			spec.sides[side].kind = HG_SOURCE_PAGES;
+			spec.sides[side].pages = &join.sides[side].pages.spec;
+			spec.sides[side].ncolumns = join.sides[side].spread.ncolumns;
+			memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
 		}
 		status = engine->open(engine, host, &spec, &job, &error);
 		for (int side = HG_OUTER; side <= HG_INNER; side++)

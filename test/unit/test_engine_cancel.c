@@ -119,12 +119,12 @@ big_job(HgEngine *engine, const HgHost *host, BigJob kind, const uint64_t *const
 	uint64_t counted;
 	HgStatus status;
 
-	spec.build = kind == BIG_V1 ? HG_BUILD_V1 : HG_BUILD_AUTO;
-	spec.probe = kind == BIG_STANDARD ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
+	spec.shape.build = kind == BIG_V1 ? HG_BUILD_V1 : HG_BUILD_AUTO;
+	spec.shape.probe = kind == BIG_STANDARD ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
 	if (kind == BIG_DIRECT)
 	{
-		spec.probe = HG_PROBE_AUTO;
-		spec.direct = 1;
+		spec.shape.probe = HG_PROBE_AUTO;
+		spec.shape.direct = 1;
 	}
 	status = engine->open(engine, host, &spec, &job, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)

@@ -46,7 +46,7 @@ test_memory_account(HgBuildAlgorithm build)
 	HgStatus status;
 	uint64_t peak;
 
-	run.spec.build = build;
+	run.spec.shape.build = build;
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 100000, 50000);
 
 	test_host_init(&host, test_host_plain());
@@ -88,8 +88,8 @@ test_row_order(void)
 		HgStatus status;
 		HgJob *job;
 
-		run.spec.build = (HgBuildAlgorithm) build;
-		run.spec.bins = build == HG_BUILD_V2 ? 16 : 0;
+		run.spec.shape.build = (HgBuildAlgorithm) build;
+		run.spec.shape.bins = build == HG_BUILD_V2 ? 16 : 0;
 		status = test_run_build(&run, &job, &error);
 		if (status == HG_OK)
 			status = run.engine->join->export_graph(job, HG_INNER, offsets, keys, rows, &error);
@@ -159,11 +159,11 @@ test_finished_few(void)
 
 			test_data_create(&data, TEST_KEYS_EQUAL, width, ROWS, ROWS);
 			run.spec.key_width = width;
-			run.spec.direct = way == 4;
+			run.spec.shape.direct = way == 4;
 			if (way < 4)
 			{
-				run.spec.build = way / 2 == 0 ? HG_BUILD_V1 : HG_BUILD_V2;
-				run.spec.probe = way % 2 == 0 ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
+				run.spec.shape.build = way / 2 == 0 ? HG_BUILD_V1 : HG_BUILD_V2;
+				run.spec.shape.probe = way % 2 == 0 ? HG_PROBE_STANDARD : HG_PROBE_INTERSECT;
 			}
 			if (test_run_build(&run, &of.job, &error) == HG_OK)
 				first = test_finished_first(&stream);
@@ -205,10 +205,10 @@ test_features(void)
 
 					test_data_create(&data, (TestKeys) kind, width, 3000, 700);
 					run.spec.key_width = width;
-					run.spec.build = (HgBuildAlgorithm) build;
-					run.spec.bins = build == HG_BUILD_V2 ? 32 : 0;
-					for (run.spec.load_factor = 0.5; run.spec.load_factor < 16;
-						 run.spec.load_factor *= 3)
+					run.spec.shape.build = (HgBuildAlgorithm) build;
+					run.spec.shape.bins = build == HG_BUILD_V2 ? 32 : 0;
+					for (run.spec.shape.load_factor = 0.5; run.spec.shape.load_factor < 16;
+						 run.spec.shape.load_factor *= 3)
 						good &= hg_cpu_features() == (HgCpuFeatures) features && test_run(&run);
 					test_data_destroy(&data);
 				}
@@ -223,7 +223,7 @@ test_features(void)
 
 				test_data_create_interval(&data, width, rows, &interval);
 				run.spec.key_width = width;
-				run.spec.direct = 1;
+				run.spec.shape.direct = 1;
 				good &= test_run(&run);
 				test_data_destroy(&data);
 			}
@@ -254,7 +254,7 @@ test_direct_choice(uint32_t key_width)
 	const uint64_t rows[2] = {1000, 50000};
 	const uint64_t few[2] = {100, 40};
 	const uint64_t more[2] = {100, 50001};
-	const HgJobSpec direct = {.key_width = key_width, .device = -1, .direct = 1};
+	const HgJobSpec direct = {.key_width = key_width, .device = -1, .shape.direct = 1};
 	const TestInterval dense = {0 - UINT64_C(1000), 50000, false};
 	const TestInterval at_limit = {1000, 200000, false};
 	const TestInterval beyond = {1000, 200001, false};
@@ -274,19 +274,19 @@ test_direct_choice(uint32_t key_width)
 	for (int all = 0; all < 2; all++)
 	{
 		spec = direct;
-		*(all ? &spec.memory_limit : &spec.direct_limit) = 1000000;
+		*(all ? &spec.memory_limit : &spec.shape.direct_limit) = 1000000;
 		hg_tap_ok(is_direct(spec, rows, dense) && !is_direct(spec, rows, at_limit) &&
 					  !is_direct(spec, more, at_limit),
 				  "cpu: keys of %u bytes are hashed where a table would take too much%s", key_width,
 				  all ? " for any job" : "");
 	}
 	spec = direct;
-	spec.direct_limit = 1;
+	spec.shape.direct_limit = 1;
 	hg_tap_ok(!is_direct(spec, few, few_at_limit) && !is_direct(spec, rows, dense),
 			  "cpu: keys of %u bytes are hashed where there is no room for a table", key_width);
 
 	spec = direct;
-	spec.direct = 0;
+	spec.shape.direct = 0;
 	hg_tap_ok(!is_direct(spec, rows, dense), "cpu: keys of %u bytes are hashed by default",
 			  key_width);
 	for (int setting = 0; setting < 4; setting++)
@@ -294,10 +294,10 @@ test_direct_choice(uint32_t key_width)
 		bool asked = false;
 
 		spec = direct;
-		spec.build = setting == 0 ? HG_BUILD_V1 : HG_BUILD_AUTO;
-		spec.probe = setting == 1 ? HG_PROBE_STANDARD : HG_PROBE_AUTO;
-		spec.bins = setting == 2 ? 1 : 0;
-		spec.load_factor = setting == 3 ? 2 : 0;
+		spec.shape.build = setting == 0 ? HG_BUILD_V1 : HG_BUILD_AUTO;
+		spec.shape.probe = setting == 1 ? HG_PROBE_STANDARD : HG_PROBE_AUTO;
+		spec.shape.bins = setting == 2 ? 1 : 0;
+		spec.shape.load_factor = setting == 3 ? 2 : 0;
 		asked = is_direct(spec, rows, dense);
 		hg_tap_ok(!asked, "cpu: setting %d has keys of %u bytes hashed", setting, key_width);
 	}
@@ -323,7 +323,7 @@ test_direct_memory(bool repeats)
 
 	test_host_init(&host, test_host_plain());
 	test_data_create_interval(&data, 4, rows, &interval);
-	run.spec.direct = 1;
+	run.spec.shape.direct = 1;
 	run.spec.memory_limit = 460000;
 	status = test_run_build(&run, &job, &error);
 	for (int mode = HG_MATCH_ALL; mode <= HG_MATCH_FIRST && status == HG_OK; mode++)
@@ -361,7 +361,7 @@ test_direct_order(void)
 	HgJob *job;
 
 	test_data_create_interval(&data, 4, rows, &interval);
-	run.spec.direct = 1;
+	run.spec.shape.direct = 1;
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
 		status = run.engine->join->match(job, HG_MATCH_ALL, &error);
@@ -421,12 +421,13 @@ can_stream(HgJobSpec spec, uint64_t inner_rows)
 static void
 test_streamed_choice(void)
 {
-	HgJobSpec spec = {.key_width = 4, .device = -1, .streamed = 1, .expected_rows = {1000000, 0}};
+	HgJobSpec spec = {
+		.key_width = 4, .device = -1, .streamed = 1, .sides[HG_OUTER].expected_rows = 1000000};
 
 	hg_tap_ok(
 		can_stream(spec, 0) && can_stream(spec, 250000) && !can_stream(spec, 350000),
 		"cpu: outer rows are looked up as they come in a graph that bins would be a loss for");
-	spec.direct = 1;
+	spec.shape.direct = 1;
 	hg_tap_ok(can_stream(spec, 350000), "cpu: they are in any table of dense keys");
 	spec.streamed = 0;
 	hg_tap_ok(!can_stream(spec, 1000), "cpu: a job that has its outer rows takes no others");
@@ -451,9 +452,9 @@ test_streamed_none(bool repeats)
 	test_data_create_interval(&data, 4, rows, &interval);
 	none = data;
 	none.rows[HG_OUTER] = 0;
-	run.spec.direct = 1;
+	run.spec.shape.direct = 1;
 	run.spec.streamed = 1;
-	run.spec.expected_rows[HG_OUTER] = rows[HG_OUTER];
+	run.spec.sides[HG_OUTER].expected_rows = rows[HG_OUTER];
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
 		status = run.engine->local->renew(job, data.keys[HG_OUTER], rows[HG_OUTER], &error);

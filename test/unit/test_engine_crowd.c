@@ -89,20 +89,20 @@ choose_spec(CrowdThread *self, const TestData *data, CrowdKind kind)
 	static const double factors[] = {0, 0, 0.5, 4};
 	HgJobSpec spec = {.key_width = data->key_width, .device = -1};
 
-	spec.build = (HgBuildAlgorithm) below(self, HG_BUILD_V2 + 1);
-	spec.probe = (HgProbeAlgorithm) below(self, HG_PROBE_INTERSECT + 1);
-	spec.direct = (uint32_t) below(self, 2);
-	spec.bins = bins[below(self, LENGTH(bins))];
-	spec.load_factor = factors[below(self, LENGTH(factors))];
+	spec.shape.build = (HgBuildAlgorithm) below(self, HG_BUILD_V2 + 1);
+	spec.shape.probe = (HgProbeAlgorithm) below(self, HG_PROBE_INTERSECT + 1);
+	spec.shape.direct = (uint32_t) below(self, 2);
+	spec.shape.bins = bins[below(self, LENGTH(bins))];
+	spec.shape.load_factor = factors[below(self, LENGTH(factors))];
 	if (below(self, 2) == 0)
 		for (int side = 0; side < 2; side++)
-			spec.expected_rows[side] = data->rows[side];
+			spec.sides[side].expected_rows = data->rows[side];
 	if (kind == CROWD_LITTLE)
 		spec.memory_limit = 1 + (data->rows[0] + data->rows[1]) * (8 + below(self, 64));
 	if (kind == CROWD_GROUPS)
 	{
-		spec.ncolumns[HG_INNER] = 1;
-		spec.column_width[HG_INNER][0] = sizeof(uint32_t);
+		spec.sides[HG_INNER].ncolumns = 1;
+		spec.sides[HG_INNER].column_width[0] = sizeof(uint32_t);
 	}
 	return spec;
 }
@@ -215,8 +215,9 @@ run_job(CrowdThread *self)
 					" rows, keys of %u bytes, kind %d, build %s, probe %s, load factor %g, "
 					"bins %u: status %d, %s (%s)",
 					data->rows[0], data->rows[1], data->key_width, (int) kind,
-					hg_build_name(run.spec.build), hg_probe_name(run.spec.probe),
-					run.spec.load_factor, run.spec.bins, (int) status, error.message, error.detail);
+					hg_build_name(run.spec.shape.build), hg_probe_name(run.spec.shape.probe),
+					run.spec.shape.load_factor, run.spec.shape.bins, (int) status, error.message,
+					error.detail);
 	return right && host.held_bytes == 0;
 }
 

@@ -44,7 +44,7 @@ status_of_job(HgEngine *engine, const TestData *data)
 	TestRun run = {.engine = engine,
 				   .host = test_host_plain(),
 				   .data = data,
-				   .spec = {.key_width = data->key_width, .probe = HG_PROBE_INTERSECT}};
+				   .spec = {.key_width = data->key_width, .shape.probe = HG_PROBE_INTERSECT}};
 	HgError error = {0};
 	HgStatus status;
 	HgJob *job;
@@ -68,7 +68,7 @@ test_budget(void)
 	TestData data;
 	TestRun run = {.host = test_host_plain(),
 				   .data = &data,
-				   .spec = {.key_width = 4, .probe = HG_PROBE_INTERSECT}};
+				   .spec = {.key_width = 4, .shape.probe = HG_PROBE_INTERSECT}};
 	const uint64_t rows = hg_tap_suite() == HG_SUITE_TINY ? 10000 : 100000;
 	const int turns = hg_tap_suite() == HG_SUITE_TINY ? 5 : 100;
 	bool good = true;
@@ -136,9 +136,9 @@ test_passes(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inner_r
 	for (int early = 0; early <= 1; early++)
 		for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
 		{
-			run.spec.probe = (HgProbeAlgorithm) probe;
-			run.spec.expected_rows[HG_OUTER] = early ? outer_rows : 0;
-			run.spec.expected_rows[HG_INNER] = early ? inner_rows : 0;
+			run.spec.shape.probe = (HgProbeAlgorithm) probe;
+			run.spec.sides[HG_OUTER].expected_rows = early ? outer_rows : 0;
+			run.spec.sides[HG_INNER].expected_rows = early ? inner_rows : 0;
 			good &= test_run(&run);
 		}
 	hg_tap_ok(good, "cuda: %llu x %llu rows in %llu bytes, keys %s of %u bytes",
@@ -162,12 +162,12 @@ test_early_refusal(void)
 		hg_tap_ok(false, "cuda: a second engine starts");
 		return;
 	}
-	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 100000000;
+	spec.sides[HG_OUTER].expected_rows = spec.sides[HG_INNER].expected_rows = 100000000;
 	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) ==
 					  HG_DEVICE_OUT_OF_MEMORY &&
 				  job == NULL,
 			  "cuda: a job that cannot fit is refused at once");
-	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 10000000;
+	spec.sides[HG_OUTER].expected_rows = spec.sides[HG_INNER].expected_rows = 10000000;
 	hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK,
 			  "cuda: one that fits is not");
 	if (job != NULL)
@@ -189,7 +189,7 @@ reduce_rows(HgEngine *engine, uint64_t rows, HgJob **job, uint64_t *groups, HgEr
 	const HgReduceSpec reduce = {
 		.nkeys = 1, .keys = {{.side = HG_INNER, .is_signed = 1}}, .max_groups = UINT64_MAX};
 	const HgJobSpec spec = {
-		.key_width = 8, .device = -1, .ncolumns = {0, 1}, .column_width = {{0}, {8}}};
+		.key_width = 8, .device = -1, .sides = {{0}, {.ncolumns = 1, .column_width = {8}}}};
 	uint64_t *keys = test_malloc(rows * sizeof(*keys));
 	HgStatus status;
 
@@ -357,7 +357,7 @@ test_other_processes(HgEngine *engine)
 	do
 	{
 		rows -= rows / 8;
-		spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = rows;
+		spec.sides[HG_OUTER].expected_rows = spec.sides[HG_INNER].expected_rows = rows;
 		status = other->open(other, test_host_plain(), &spec, &job, &error);
 	} while (status == HG_DEVICE_OUT_OF_MEMORY && rows > 1000);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
@@ -397,7 +397,7 @@ test_tidying(HgEngine *engine)
 
 	good = engine->open(engine, test_host_plain(), &spec, &cursor, &error) == HG_OK &&
 		   engine->join->append(cursor, HG_INNER, &key, 1, &error) == HG_OK;
-	spec.expected_rows[HG_INNER] = UINT64_C(1) << 27;
+	spec.sides[HG_INNER].expected_rows = UINT64_C(1) << 27;
 	good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK &&
 		   engine->join->append(job, HG_INNER, &key, 1, &error) == HG_OK;
 	if (job != NULL)

@@ -489,7 +489,10 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 												   .shape = {.width = 4, .parts = 1, .stride = 1}};
 	HgPageSpec pages = good_spec;
 	const HgJobSpec spec = {
-		.key_width = 8, .device = -1, .ncolumns = {1}, .column_width = {{8}}, .pages = {&pages}};
+		.key_width = 8,
+		.device = -1,
+		.sides[HG_OUTER] = {
+			.kind = HG_SOURCE_PAGES, .ncolumns = 1, .column_width = {8}, .pages = &pages}};
 	HgJobSpec bad = spec;
 
 	hg_tap_ok(is_refused(engine, host, &spec, HG_OK), "%s: pages that can be", engine->name);
@@ -505,39 +508,13 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: a key of pages that is too wide",
 			  engine->name);
 	bad = spec;
-	bad.new_replica = &new_replica;
+	bad.product = (HgJobProduct){HG_PRODUCT_GRAPH, .graph = &new_replica};
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: pages where a graph is made",
 			  engine->name);
 	bad = spec;
-	bad.new_column = &new_column;
+	bad.product = (HgJobProduct){HG_PRODUCT_COLUMN, .column = &new_column};
 	hg_tap_ok(is_refused(engine, host, &bad, HG_INVALID), "%s: pages where a column is made",
 			  engine->name);
-}
-
-/* A side is a graph replica, or it comes as pages. */
-static void
-test_both_ways(HgEngine *engine, const HgHost *host)
-{
-	const TestReplicaSpread spread = {.width = 8, .parts = 1, .count = 10, .keys = 9};
-	HgPageSpec pages = good_spec;
-	HgJobSpec spec = {.key_width = 8, .device = -1, .pages = {&pages}};
-	HgReplicaUse use = {0};
-	TestReplicaSide side;
-	HgError error = {0};
-	uint64_t state = 16;
-	bool good;
-
-	if (engine->store == NULL)
-		return;
-	test_replica_side_create(&side, &spread, &state);
-	good = test_replica_make(engine, host, &side, &error) == HG_OK;
-	use.shape = test_replica_shape(&side);
-	use.graph = side.graph;
-	spec.replica[HG_OUTER] = &use;
-	hg_tap_ok(good && is_refused(engine, host, &spec, HG_INVALID),
-			  "%s: pages of a side that is kept", engine->name);
-	test_replica_release(engine, &side);
-	test_replica_side_destroy(&side);
 }
 
 /* What can not be asked of a job with pages. */
@@ -717,9 +694,10 @@ test_little_memory(HgEngine *engine, const HgHost *host)
 
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 		{
-			spec.pages[side] = &join.sides[side].pages.spec;
-			spec.ncolumns[side] = join.sides[side].spread.ncolumns;
-			memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+			spec.sides[side].kind = HG_SOURCE_PAGES;
+			spec.sides[side].pages = &join.sides[side].pages.spec;
+			spec.sides[side].ncolumns = join.sides[side].spread.ncolumns;
+			memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
 		}
 		status = engine->open(engine, host, &spec, &job, &error);
 		for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
@@ -749,7 +727,6 @@ hg_engine_pages_suite(HgEngine *engine, const HgHost *host, uint32_t most_rows)
 		return;
 	test_bad_pages(engine, host);
 	test_bad_specs(engine, host);
-	test_both_ways(engine, host);
 	test_bad_calls(engine, host);
 	test_last_page(engine, host);
 	test_failures(engine, host);

@@ -94,7 +94,7 @@ expected_groups(TestCase *c, Groups *groups)
 	HgError error;
 	HgJob *job;
 
-	memset(keys_alone.ncolumns, 0, sizeof(keys_alone.ncolumns));
+	keys_alone.sides[HG_OUTER].ncolumns = keys_alone.sides[HG_INNER].ncolumns = 0;
 	hg_host_reduce_init(&reduce, &c->spec);
 	status = hg_cpu_engine()->open(hg_cpu_engine(), test_host_plain(), &keys_alone, &job, &error);
 	for (int side = 0; side < 2 && status == HG_OK; side++)
@@ -103,7 +103,8 @@ expected_groups(TestCase *c, Groups *groups)
 											   c->rows[side], &error);
 		if (status == HG_OK)
 			status = hg_host_reduce_add_rows(&reduce, (HgSide) side, c->rows[side], 0, &error);
-		for (uint32_t column = 0; column < c->spec.ncolumns[side] && status == HG_OK; column++)
+		for (uint32_t column = 0; column < c->spec.sides[side].ncolumns && status == HG_OK;
+			 column++)
 			status = hg_host_reduce_append(&reduce, (HgSide) side, column, c->values[side][column],
 										   c->nulls[side][column], c->rows[side], 0, &error);
 	}
@@ -259,7 +260,7 @@ make_room(const TestCase *c, uint32_t columns, size_t capacity)
 						 .capacity = capacity};
 
 	for (int side = 0; side < 2; side++)
-		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < c->spec.sides[side].ncolumns; column++)
 			if (columns >> (side * HG_MAX_COLUMNS + column) & 1)
 			{
 				matches.values[side][column] = test_malloc(capacity * test_widths[column]);
@@ -297,7 +298,7 @@ static bool
 values_are_right(const TestCase *c, const HgMatches *matches)
 {
 	for (int side = 0; side < 2; side++)
-		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < c->spec.sides[side].ncolumns; column++)
 		{
 			const uint32_t width = test_widths[column];
 			const unsigned char *values = matches->values[side][column];
@@ -395,13 +396,13 @@ test_gather(HgEngine *engine, const HgHost *base, bool small)
 		{.name = "both graphs",
 		 .kind = TEST_KEYS_DUPLICATES,
 		 .rows = {3000, 2500},
-		 .spec = {.probe = HG_PROBE_INTERSECT},
+		 .spec = {.shape.probe = HG_PROBE_INTERSECT},
 		 .spread = {0, 0, 10},
 		 .numbers = 300},
 		{.name = "build v1, standard",
 		 .kind = TEST_KEYS_DUPLICATES,
 		 .rows = {3000, 2500},
-		 .spec = {.build = HG_BUILD_V1, .probe = HG_PROBE_STANDARD},
+		 .spec = {.shape.build = HG_BUILD_V1, .shape.probe = HG_PROBE_STANDARD},
 		 .spread = {0, 0, 10},
 		 .numbers = 300},
 		{.name = "many rows",
@@ -514,7 +515,10 @@ test_by_hand(HgEngine *engine, const HgHost *host)
 		{6, 0, 2, 2, 2, 0, 1, 2, 0, 0, 2, 1, 2},
 	};
 	static const uint64_t greatest[] = {UINT64_MAX, 3, UINT64_MAX};
-	HgJobSpec spec = {.key_width = 4, .device = -1, .ncolumns = {1, 1}, .column_width = {{2}, {8}}};
+	HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides = {{.ncolumns = 1, .column_width = {2}}, {.ncolumns = 1, .column_width = {8}}}};
 	const HgReduceColumn argument = {.side = HG_INNER, .column = 0, .is_signed = 0};
 	const HgReduceColumn number = {.side = HG_INNER, .column = 0, .is_signed = 1};
 	const HgReduceSpec reduce = {.nkeys = 1,
@@ -583,9 +587,10 @@ test_kinds(HgEngine *engine, const HgHost *host)
 		const char *name;
 		HgJobSpec spec;
 	} ways[] = {
-		{"the engine's way", {.build = HG_BUILD_AUTO}},
-		{"build v1, intersect", {.build = HG_BUILD_V1, .probe = HG_PROBE_INTERSECT}},
-		{"build v2, standard", {.build = HG_BUILD_V2, .probe = HG_PROBE_STANDARD, .bins = 8}},
+		{"the engine's way", {.shape.build = HG_BUILD_AUTO}},
+		{"build v1, intersect", {.shape.build = HG_BUILD_V1, .shape.probe = HG_PROBE_INTERSECT}},
+		{"build v2, standard",
+		 {.shape.build = HG_BUILD_V2, .shape.probe = HG_PROBE_STANDARD, .shape.bins = 8}},
 	};
 
 	for (size_t way = 0; way < sizeof(ways) / sizeof(ways[0]); way++)
@@ -759,12 +764,12 @@ test_too_many(HgEngine *engine, const HgHost *host)
 static bool
 open_fails(HgEngine *engine, const HgHost *host, uint32_t ncolumns, uint8_t width)
 {
-	HgJobSpec spec = {.key_width = 4, .device = -1, .ncolumns = {0, ncolumns}};
+	HgJobSpec spec = {.key_width = 4, .device = -1, .sides[HG_INNER] = {.ncolumns = ncolumns}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	HgStatus status;
 
-	memset(spec.column_width[HG_INNER], width, sizeof(spec.column_width[HG_INNER]));
+	memset(spec.sides[HG_INNER].column_width, width, sizeof(spec.sides[HG_INNER].column_width));
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (job != NULL)
 		engine->join->close(job);
@@ -776,7 +781,7 @@ static void
 test_twice(HgEngine *engine, const HgHost *host)
 {
 	const HgJobSpec spec = {
-		.key_width = 4, .device = -1, .ncolumns = {1, 0}, .column_width = {{8}, {0}}};
+		.key_width = 4, .device = -1, .sides = {{.ncolumns = 1, .column_width = {8}}, {0}}};
 	uint32_t keys[64] = {0};
 	uint64_t values[64] = {0};
 	HgError error = {0};

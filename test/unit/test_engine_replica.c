@@ -623,7 +623,8 @@ test_bad_shapes(HgEngine *engine, const HgHost *host)
 	for (size_t i = 0; i < LENGTH(shapes); i++)
 	{
 		const HgReplicaSpec new_replica = {.shape = shapes[i].shape};
-		const HgJobSpec spec = {.key_width = 4, .device = -1, .new_replica = &new_replica};
+		const HgJobSpec spec = {
+			.key_width = 4, .device = -1, .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 		HgError error = {0};
 		HgJob *job = NULL;
 
@@ -642,7 +643,8 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 	static const uint32_t rows[4] = {0, 7, 1000, (1 << HG_FLAT_ROW_BITS) - 1};
 	static const uint32_t beyond[1] = {1 << HG_FLAT_ROW_BITS};
 	const HgReplicaSpec new_replica = {.shape = {.key_width = 4, .parts = 1, .rows = 4}};
-	const HgJobSpec spec = {.key_width = 4, .device = -1, .new_replica = &new_replica};
+	const HgJobSpec spec = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 	HgGraphStats described;
 	HgError error = {0};
 	HgJob *job = NULL;
@@ -706,7 +708,9 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 {
 	const HgReplicaSpec new_replica = {.shape = test_replica_shape(&sides[0])};
 	HgReplicaUse use = {.shape = test_replica_shape(&sides[0]), .graph = sides[0].graph};
-	HgJobSpec spec = {.key_width = 4, .device = -1, .replica = {&use, NULL}};
+	HgJobSpec spec = {.key_width = 4,
+					  .device = -1,
+					  .sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	bool good = true;
@@ -720,13 +724,13 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 	use.graph = NULL;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "no graph");
 	use.graph = sides[0].graph;
-	spec.new_replica = &new_replica;
+	spec.product = (HgJobProduct){HG_PRODUCT_GRAPH, .graph = &new_replica};
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "keep and kept");
-	spec.new_replica = NULL;
-	spec.ncolumns[HG_OUTER] = 1;
-	spec.column_width[HG_OUTER][0] = 4;
+	spec.product.kind = HG_PRODUCT_MATCHES;
+	spec.sides[HG_OUTER].ncolumns = 1;
+	spec.sides[HG_OUTER].column_width[0] = 4;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "columns");
-	spec.ncolumns[HG_OUTER] = 0;
+	spec.sides[HG_OUTER].ncolumns = 0;
 	spec.participants_id = 5;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "a team");
 	hg_tap_ok(good && job == NULL, "%s: a job of graph replicas that can't be is refused",
@@ -741,7 +745,10 @@ test_bad_joining(HgEngine *engine, const HgHost *host, const TestReplicaSide *si
 	const HgReplicaShape shape = test_replica_shape(&sides[0]);
 	const uint64_t words = hg_replica_mask_words(&shape);
 	HgReplicaUse use = {.shape = shape, .masked = 1, .graph = sides[0].graph};
-	const HgJobSpec spec = {.key_width = 4, .device = -1, .replica = {&use, NULL}};
+	const HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}};
 	uint32_t room[2];
 	HgMatches matches = {.outer = room, .inner = room + 1, .capacity = 1};
 	HgGraphStats described;

@@ -567,7 +567,8 @@ test_bad_shapes(HgEngine *engine, const HgHost *host)
 	for (size_t i = 0; i < LENGTH(shapes); i++)
 	{
 		const HgReplicaColumnSpec new_replica = {.shape = shapes[i].shape};
-		const HgJobSpec spec = {.key_width = 4, .device = -1, .new_column = &new_replica};
+		const HgJobSpec spec = {
+			.key_width = 4, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 		HgError error = {0};
 		HgJob *job = NULL;
 
@@ -587,7 +588,8 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 	static const uint32_t rows[1] = {0};
 	const HgReplicaColumnSpec new_replica = {.shape = {.width = 4, .parts = 2, .stride = 4}};
 	const HgReplicaSpec new_graph = {.shape = {.key_width = 4, .parts = 1, .rows = 1}};
-	HgJobSpec spec = {.key_width = 4, .device = -1, .new_column = &new_replica};
+	HgJobSpec spec = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	HgReduceSpec reduce = {.max_groups = 1};
 	HgError error = {0};
 	HgJob *job = NULL;
@@ -650,17 +652,12 @@ test_bad_making(HgEngine *engine, const HgHost *host)
 	hg_tap_ok(good, "%s: a column that is not kept goes with its job", engine->name);
 
 	job = NULL;
-	spec.new_column = NULL;
-	spec.new_replica = &new_graph;
+	spec.product = (HgJobProduct){HG_PRODUCT_GRAPH, .graph = &new_graph};
 	good = expect(engine->open(engine, host, &spec, &job, &error), HG_OK, "open") &&
 		   expect(engine->store->put_values(job, values, nulls, 1, 0, &error), HG_INVALID,
 				  "put_values");
 	if (job != NULL)
 		engine->join->close(job);
-	job = NULL;
-	spec.new_column = &new_replica;
-	good = good && expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "both") &&
-		   job == NULL;
 	hg_tap_ok(good, "%s: one that makes a graph makes no column", engine->name);
 }
 
@@ -674,19 +671,20 @@ test_bad_opens(HgEngine *engine, const HgHost *host, const TestReplicaSide *side
 		{.shape = test_replica_column_shape(side, 1), .column = side->columns[1].replica},
 	};
 	const HgReplicaColumnShape right = columns[1].shape;
-	HgJobSpec spec = {.key_width = 4,
-					  .device = -1,
-					  .replica = {&use, NULL},
-					  .ncolumns = {2, 0},
-					  .column_width = {{test_replica_widths[0], test_replica_widths[1]}},
-					  .replica_columns = {columns, NULL}};
+	HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+							.ncolumns = 2,
+							.column_width = {test_replica_widths[0], test_replica_widths[1]},
+							.replica = {.use = &use, .columns = columns}}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	bool good = true;
 
-	spec.replica_columns[HG_OUTER] = NULL;
+	spec.sides[HG_OUTER].replica.columns = NULL;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_INVALID, "no columns");
-	spec.replica_columns[HG_OUTER] = columns;
+	spec.sides[HG_OUTER].replica.columns = columns;
 	columns[1].column = NULL;
 	good &= expect(engine->open(engine, host, &spec, &job, &error), HG_NO_REPLICA, "no column");
 	columns[1].column = side->graph;
@@ -722,10 +720,11 @@ test_beyond(HgEngine *engine, const HgHost *host)
 	HgReplicaUse use = {0};
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
-							.replica = {NULL, &use},
-							.ncolumns = {0, 1},
-							.column_width = {{0}, {test_replica_widths[0]}},
-							.replica_columns = {NULL, &column}};
+							.sides = {{0},
+									  {.kind = HG_SOURCE_REPLICA,
+									   .ncolumns = 1,
+									   .column_width = {test_replica_widths[0]},
+									   .replica = {.use = &use, .columns = &column}}}};
 	HgError error = {0};
 	HgJob *job = NULL;
 	uint64_t state = 3;
@@ -803,15 +802,17 @@ static void
 test_empty(HgEngine *engine, const HgHost *host, const TestReplicaSide *side)
 {
 	const HgReplicaColumnSpec new_replica = {.shape = test_replica_column_shape(side, 1)};
-	const HgJobSpec making = {.key_width = 4, .device = -1, .new_column = &new_replica};
+	const HgJobSpec making = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	HgReplicaUse use = {.shape = test_replica_shape(side), .graph = side->graph};
 	HgReplicaColumnUse column = {.shape = new_replica.shape};
 	const HgJobSpec spec = {.key_width = 4,
 							.device = -1,
-							.replica = {&use, &use},
-							.ncolumns = {1, 0},
-							.column_width = {{test_replica_widths[1]}},
-							.replica_columns = {&column, NULL}};
+							.sides = {{.kind = HG_SOURCE_REPLICA,
+									   .ncolumns = 1,
+									   .column_width = {test_replica_widths[1]},
+									   .replica = {.use = &use, .columns = &column}},
+									  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	const HgReduceSpec reduce = {.nitems = 1, .items = {{.kind = HG_REDUCE_SUM}}, .max_groups = 1};
 	uint64_t record[6];
 	HgGroupRecords records = {.words = record, .capacity = 1};

@@ -543,15 +543,12 @@ test_bad_lookups(Opened *opened)
 	HgJobSpec *spec = &opened->spec;
 	bool good = opens(opened, HG_INVALID, "nothing") && opens(opened, HG_OK, "all as it is");
 
-	spec->lookups[HG_OUTER] = NULL;
+	spec->sides[HG_OUTER].replica.lookups = NULL;
 	good &= opens(opened, HG_INVALID, "lookups that are not there");
-	spec->nlookups[HG_OUTER] = HG_MAX_LOOKUPS + 1;
+	spec->sides[HG_OUTER].replica.nlookups = HG_MAX_LOOKUPS + 1;
 	good &= opens(opened, HG_INVALID, "too many lookups");
-	spec->nlookups[HG_OUTER] = UINT32_MAX;
+	spec->sides[HG_OUTER].replica.nlookups = UINT32_MAX;
 	good &= opens(opened, HG_INVALID, "far too many lookups");
-	spec->lookups[HG_INNER] = lookups;
-	spec->nlookups[HG_INNER] = 1;
-	good &= opens(opened, HG_INVALID, "lookups of a side that is no graph replica");
 	lookups[0].from = 1;
 	good &= opens(opened, HG_INVALID, "a lookup from itself");
 	lookups[1].from = 2;
@@ -610,14 +607,14 @@ test_bad_graphs(Opened *opened)
 		good &= opens(opened, HG_NO_REPLICA, "a column to be looked up");
 	}
 	/* the columns of these are not asked for */
-	opened->spec.ncolumns[HG_OUTER] = 0;
+	opened->spec.sides[HG_OUTER].ncolumns = 0;
 	lookups[1].found_stride--;
 	good &= opens(opened, HG_INVALID, "a row that is found and has no place");
-	opened->spec.ncolumns[HG_OUTER] = 0;
+	opened->spec.sides[HG_OUTER].ncolumns = 0;
 	lookups[0].found_stride--;
 	lookups[1].stride--;
 	good &= opens(opened, HG_INVALID, "the same of one that looks up then");
-	opened->spec.ncolumns[HG_OUTER] = 0;
+	opened->spec.sides[HG_OUTER].ncolumns = 0;
 	lookups[0].stride--;
 	good &= opens(opened, HG_INVALID, "a row of the side that has no place");
 	for (uint32_t i = 0; i < 3; i++)

@@ -135,7 +135,7 @@ check_direct_shape(const TestRun *run, const HgJobStats *stats)
 	int64_t least = 0;
 	int64_t greatest = 0;
 
-	CHECK(run->spec.direct, "vertices are keys without leave");
+	CHECK(run->spec.shape.direct, "vertices are keys without leave");
 	for (uint64_t row = 0; row < data->rows[HG_INNER]; row++)
 	{
 		uint64_t difference = test_data_key(data, HG_INNER, row) - test_data_key(data, HG_INNER, 0);
@@ -157,12 +157,12 @@ check_direct_shape(const TestRun *run, const HgJobStats *stats)
 static bool
 check_table_shape(const TestRun *run, const HgJobStats *stats)
 {
-	CHECK(run->spec.table != HG_TABLE_CSR && stats->table == run->spec.table,
-		  "a table of kind %d, not %d", (int) stats->table, (int) run->spec.table);
+	CHECK(run->spec.shape.table != HG_TABLE_CSR && stats->table == run->spec.shape.table,
+		  "a table of kind %d, not %d", (int) stats->table, (int) run->spec.shape.table);
 	CHECK(stats->vertices > 0 && stats->bins == 1 && stats->probe == HG_PROBE_STANDARD,
 		  "no slots, or bins, or another probe");
-	CHECK(run->spec.build != HG_BUILD_V2 && run->spec.probe != HG_PROBE_INTERSECT &&
-			  run->spec.bins <= 1,
+	CHECK(run->spec.shape.build != HG_BUILD_V2 && run->spec.shape.probe != HG_PROBE_INTERSECT &&
+			  run->spec.shape.bins <= 1,
 		  "a table where graphs were asked for");
 	return true;
 }
@@ -185,11 +185,13 @@ check_shape(const TestRun *run, const HgJobStats *stats)
 	CHECK(stats->build == HG_BUILD_V1 || stats->build == HG_BUILD_V2, "no build was chosen");
 	CHECK(stats->probe == HG_PROBE_STANDARD || stats->probe == HG_PROBE_INTERSECT,
 		  "no probe was chosen");
-	CHECK(spec.build == HG_BUILD_AUTO || spec.build == stats->build, "build was not honoured");
-	CHECK(spec.probe == HG_PROBE_AUTO || spec.probe == stats->probe, "probe was not honoured");
+	CHECK(spec.shape.build == HG_BUILD_AUTO || spec.shape.build == stats->build,
+		  "build was not honoured");
+	CHECK(spec.shape.probe == HG_PROBE_AUTO || spec.shape.probe == stats->probe,
+		  "probe was not honoured");
 
 	/* limits matter for the choice of the probe only, which is made now */
-	spec.probe = stats->probe;
+	spec.shape.probe = stats->probe;
 	shape = hg_shape_choose(&spec, &limits, data->rows[HG_OUTER], data->rows[HG_INNER]);
 	CHECK(stats->vertices == UINT64_C(1) << shape.vertices_log2, "%" PRIu64 " vertices, not 2^%u",
 		  stats->vertices, shape.vertices_log2);
@@ -197,9 +199,9 @@ check_shape(const TestRun *run, const HgJobStats *stats)
 	CHECK(stats->bins == power_of_two(stats->bins) && stats->bins <= stats->vertices,
 		  "%" PRIu64 " bins", stats->bins);
 	CHECK(stats->build == HG_BUILD_V2 || stats->bins == 1, "v1 with bins");
-	if (stats->build == HG_BUILD_V2 && spec.bins > 0)
+	if (stats->build == HG_BUILD_V2 && spec.shape.bins > 0)
 	{
-		uint64_t wanted = power_of_two(spec.bins);
+		uint64_t wanted = power_of_two(spec.shape.bins);
 
 		if (wanted > stats->vertices)
 			wanted = stats->vertices;
@@ -444,7 +446,8 @@ check_partitioned_job(const TestRun *run, HgJob *job, const HgJobStats *stats)
 		  "%" PRIu64 " vertices, %" PRIu64 " bins", stats->vertices, stats->bins);
 	if (!check_partitioned_graph(run, job, HG_INNER))
 		return false;
-	return run->spec.probe != HG_PROBE_INTERSECT || check_partitioned_graph(run, job, HG_OUTER);
+	return run->spec.shape.probe != HG_PROBE_INTERSECT ||
+		   check_partitioned_graph(run, job, HG_OUTER);
 }
 
 /* There is nothing that could be described or exported. */
@@ -543,9 +546,10 @@ test_run(const TestRun *run)
 					" rows, keys of %u bytes, build %s%s, probe %s, load factor %g, bins %u, "
 					"pieces of %" PRIu64 ", chunks of %zu",
 					run->data->rows[0], run->data->rows[1], run->spec.key_width,
-					run->spec.direct ? "direct or " : "", hg_build_name(run->spec.build),
-					hg_probe_name(run->spec.probe), run->spec.load_factor, run->spec.bins,
-					run->piece, counted.capacity);
+					run->spec.shape.direct ? "direct or " : "",
+					hg_build_name(run->spec.shape.build), hg_probe_name(run->spec.shape.probe),
+					run->spec.shape.load_factor, run->spec.shape.bins, run->piece,
+					counted.capacity);
 	free(arrays.seen);
 	free(arrays.matches.inner);
 	free(arrays.matches.outer);

@@ -84,10 +84,10 @@ test_grid(HgEngine *engine, const HgHost *host, TestKeys kind, uint64_t outer_ro
 						/* one in eleven is enough where each job is slow, or fewer */
 						if (combination++ % stride != 0 || !hg_tap_turn())
 							continue;
-						run.spec.build = builds[b];
-						run.spec.probe = probes[p];
-						run.spec.load_factor = load_factors[c];
-						run.spec.bins = bin_numbers[n];
+						run.spec.shape.build = builds[b];
+						run.spec.shape.probe = probes[p];
+						run.spec.shape.load_factor = load_factors[c];
+						run.spec.shape.bins = bin_numbers[n];
 						run.capacity = next_capacity(&data, &turn);
 						run.piece = turn % 3 == 0 ? 300 : 0;
 						failures += !test_run(&run);
@@ -135,10 +135,10 @@ test_big(HgEngine *engine, const HgHost *host, TestKeys kind, uint64_t outer_row
 
 				if (!hg_tap_turn())
 					continue;
-				run.spec.build = builds[b];
-				run.spec.probe = probes[p];
-				run.spec.load_factor = load_factors[turn % LENGTH(load_factors)];
-				run.spec.bins = bin_numbers[turn / 2 % LENGTH(bin_numbers)];
+				run.spec.shape.build = builds[b];
+				run.spec.shape.probe = probes[p];
+				run.spec.shape.load_factor = load_factors[turn % LENGTH(load_factors)];
+				run.spec.shape.bins = bin_numbers[turn / 2 % LENGTH(bin_numbers)];
 				run.piece = turn % 2 == 0 ? 0 : 7777;
 				turn++;
 				failures += !test_run(&run);
@@ -183,7 +183,7 @@ test_chunks(HgEngine *engine, const HgHost *host)
 				continue;
 			for (size_t p = 0; p < LENGTH(probes); p++)
 			{
-				run.spec.probe = probes[p];
+				run.spec.shape.probe = probes[p];
 				good &= test_run(&run);
 			}
 			hg_tap_ok(good, "%s: chunks of %zu, keys %s", engine->name, capacities[i],
@@ -223,7 +223,7 @@ test_long_list(HgEngine *engine, const HgHost *base, uint64_t outer_rows, uint64
 	matches.capacity = run.capacity;
 	matches.outer = test_malloc(run.capacity * sizeof(uint32_t));
 	matches.inner = test_malloc(run.capacity * sizeof(uint32_t));
-	run.spec.probe = probe;
+	run.spec.shape.probe = probe;
 
 	status = test_run_build(&run, &job, &error);
 	held = host.held_bytes;
@@ -290,20 +290,20 @@ test_bad_specs(HgEngine *engine, const HgHost *host)
 
 	test_bad_spec(engine, host, "keys of 5 bytes", spec);
 	spec = default_spec(4);
-	spec.build = (HgBuildAlgorithm) 9;
+	spec.shape.build = (HgBuildAlgorithm) 9;
 	test_bad_spec(engine, host, "an unknown build", spec);
 	spec = default_spec(4);
-	spec.probe = (HgProbeAlgorithm) 9;
+	spec.shape.probe = (HgProbeAlgorithm) 9;
 	test_bad_spec(engine, host, "an unknown probe", spec);
 	spec = default_spec(4);
-	spec.load_factor = -1;
+	spec.shape.load_factor = -1;
 	test_bad_spec(engine, host, "a negative load factor", spec);
-	spec.load_factor = zero / zero;
+	spec.shape.load_factor = zero / zero;
 	test_bad_spec(engine, host, "a load factor that is no number", spec);
-	spec.load_factor = 1e9;
+	spec.shape.load_factor = 1e9;
 	test_bad_spec(engine, host, "a huge load factor", spec);
 	spec = default_spec(4);
-	spec.bins = (UINT32_C(1) << HG_MAX_BINS_LOG2) + 1;
+	spec.shape.bins = (UINT32_C(1) << HG_MAX_BINS_LOG2) + 1;
 	test_bad_spec(engine, host, "too many bins", spec);
 	spec = default_spec(4);
 	spec.device = -2;
@@ -417,7 +417,7 @@ whole_job(const TestRun *run, HgError *error)
 		status = engine->join->next(job, &matches, error);
 	if (status == HG_OK)
 		status = engine->join->count(job, HG_MATCH_ALL, &counted, error);
-	if (status == HG_OK && !run->spec.direct && run->spec.table == HG_TABLE_CSR)
+	if (status == HG_OK && !run->spec.shape.direct && run->spec.shape.table == HG_TABLE_CSR)
 		status = engine->join->describe(job, HG_INNER, &graph, error);
 	if (job != NULL)
 		engine->join->close(job);
@@ -455,8 +455,8 @@ test_cancel(HgEngine *engine, const HgHost *base, TestKeys kind, HgJobSpec spec)
 	}
 	hg_tap_ok(good && status == HG_OK && poll > 2,
 			  "%s: cancelled anywhere, build %s%s, probe %s, keys %s", engine->name,
-			  spec.direct ? "direct or " : "", hg_build_name(spec.build), hg_probe_name(spec.probe),
-			  test_keys_name(kind));
+			  spec.shape.direct ? "direct or " : "", hg_build_name(spec.shape.build),
+			  hg_probe_name(spec.shape.probe), test_keys_name(kind));
 	if (status != HG_OK)
 		hg_tap_diag("poll %" PRIu64 ": status %d, %s", poll, (int) status, error.message);
 	test_data_destroy(&data);
@@ -484,7 +484,7 @@ test_no_memory(HgEngine *engine, const HgHost *base, HgJobSpec spec)
 		good = host.held_bytes == 0 && !host.misused;
 	}
 	hg_tap_ok(good && status == HG_OK, "%s: any allocation may fail, build %s%s", engine->name,
-			  spec.direct ? "direct or " : "", hg_build_name(spec.build));
+			  spec.shape.direct ? "direct or " : "", hg_build_name(spec.shape.build));
 	if (status != HG_OK)
 		hg_tap_diag("status %d, %s (%s)", (int) status, error.message, error.detail);
 	test_data_destroy(&data);
@@ -518,7 +518,7 @@ test_memory_limit(HgEngine *engine, const HgHost *base)
 
 	/* less than the edges of both graphs take: too little, or a job of several ranges */
 	run.spec.memory_limit = 1000000;
-	run.spec.probe = HG_PROBE_INTERSECT;
+	run.spec.shape.probe = HG_PROBE_INTERSECT;
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK)
 		engine->join->stats(job, &stats);
@@ -545,8 +545,8 @@ test_intersections(HgEngine *engine, const HgHost *host, HgProbeAlgorithm probe,
 		return;
 	/* half of the keys of the outer side are keys of the inner one */
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 6000, 3000);
-	run.spec.probe = probe;
-	run.spec.direct = direct;
+	run.spec.shape.probe = probe;
+	run.spec.shape.direct = direct;
 	hg_tap_ok(test_run_intersections(&run), "%s: intersections are counted, probe %s%s",
 			  engine->name, direct ? "direct or " : "", hg_probe_name(probe));
 	test_data_destroy(&data);
@@ -588,7 +588,7 @@ test_direct(HgEngine *engine, const HgHost *host, uint32_t key_width)
 			if (combination++ % stride != 0 || !hg_tap_turn())
 				continue;
 			test_data_create_interval(&data, key_width, cases[c].rows, &interval);
-			run.spec.direct = 1;
+			run.spec.shape.direct = 1;
 			run.capacity = next_capacity(&data, &turn);
 			run.piece = turn % 3 == 0 ? 77 : 0;
 			failures += !test_run(&run);
@@ -619,7 +619,7 @@ streams(HgEngine *engine, const HgHost *host, const TestData *data, HgJobSpec sp
 	HgJob *job;
 	HgStatus status;
 
-	spec.expected_rows[HG_OUTER] = rows;
+	spec.sides[HG_OUTER].expected_rows = rows;
 	status = engine->open(engine, host, &spec, &job, &error);
 	if (status != HG_OK)
 		return false;
@@ -705,7 +705,7 @@ test_streamed(HgEngine *engine, const HgHost *host, uint32_t key_width)
 				if (!hg_tap_turn())
 					continue;
 				test_data_create(&data, (TestKeys) kind, key_width, steps[i] == 1 ? 50 : 1000, 300);
-				spec.direct = direct;
+				spec.shape.direct = direct;
 				spec.streamed = 1;
 				failures += !streams(engine, host, &data, spec, steps[i], &outer_checksum);
 				spec.outer_only = 1;
@@ -845,16 +845,16 @@ hg_engine_suite(HgEngine *engine, const HgHost *host)
 	{
 		HgJobSpec spec = default_spec(4);
 
-		spec.build = builds[b];
+		spec.shape.build = builds[b];
 		test_no_memory(engine, host, spec);
-		spec.probe = HG_PROBE_INTERSECT;
+		spec.shape.probe = HG_PROBE_INTERSECT;
 		test_cancel(engine, host, TEST_KEYS_DUPLICATES, spec);
 	}
-	standard.probe = HG_PROBE_STANDARD;
+	standard.shape.probe = HG_PROBE_STANDARD;
 	test_cancel(engine, host, TEST_KEYS_DUPLICATES, standard);
-	intersect.probe = HG_PROBE_INTERSECT;
+	intersect.shape.probe = HG_PROBE_INTERSECT;
 	test_cancel(engine, host, TEST_KEYS_EQUAL, intersect);
-	direct.direct = 1;
+	direct.shape.direct = 1;
 	test_no_memory(engine, host, direct);
 	test_cancel(engine, host, TEST_KEYS_UNIQUE, direct);
 	test_cancel(engine, host, TEST_KEYS_DUPLICATES, direct);

@@ -143,7 +143,7 @@ typedef struct ByHand
 static bool
 by_hand_open(ByHand *two)
 {
-	HgJobSpec spec = {.key_width = 8, .device = -1, .shards = 2};
+	HgJobSpec spec = {.key_width = 8, .device = -1, .product = {HG_PRODUCT_SHARD, .shards = 2}};
 	uint64_t sum[HG_EXCHANGE_PARTS];
 	bool good = true;
 

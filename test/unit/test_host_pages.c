@@ -23,7 +23,9 @@ test_bytes(void)
 		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 30000, .keys = 30000},
 		{.way = TEST_REPLICA_PAGES, .width = 8, .count = 20000, .keys = 30000}};
 	const TestPagesForm forms[2] = {{.nquals = 2, .noise = 10}, {.plain = true}};
-	HgJobSpec spec = {.key_width = 8, .device = -1, .expected_rows = {30000, 20000}};
+	HgJobSpec spec = {.key_width = 8,
+					  .device = -1,
+					  .sides = {{.expected_rows = 30000}, {.expected_rows = 20000}}};
 	TestPagesJoin join;
 	HgHostReplica replica;
 	TestHost host;
@@ -34,7 +36,10 @@ test_bytes(void)
 	hg_host_replica_init(&replica, test_host_plain());
 	test_pages_join_create(&join, spreads, forms, 3);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.pages[side] = &join.sides[side].pages.spec;
+	{
+		spec.sides[side].kind = HG_SOURCE_PAGES;
+		spec.sides[side].pages = &join.sides[side].pages.spec;
+	}
 	status = test_pages_join_run(&join, &replica.engine, &host.host, 1000, &error);
 	hg_tap_ok(status == HG_OK &&
 				  host.peak_bytes <= hg_host_replica_bytes(&spec) + 4 * 8192 + UINT64_C(200000) &&
@@ -59,7 +64,8 @@ test_cpu_engine(void)
 
 	test_replica_side_create(&side, &spread, &seed);
 	test_pages_make(&side, &form, &seed);
-	spec.pages[HG_INNER] = &side.pages.spec;
+	spec.sides[HG_INNER].kind = HG_SOURCE_PAGES;
+	spec.sides[HG_INNER].pages = &side.pages.spec;
 	hg_tap_ok(engine->pages == NULL &&
 				  engine->open(engine, test_host_plain(), &spec, &job, NULL) == HG_INVALID,
 			  "the CPU engine refuses pages");

@@ -59,7 +59,8 @@ test_bytes(void)
 	};
 	const HgReplicaUse use = {.shape = {.key_width = 8, .parts = 2, .rows = 20000}, .masked = 1};
 	const HgJobSpec joining = {
-		.key_width = 4, .replica = {&use, NULL}, .expected_rows = {0, 30000}};
+		.key_width = 4,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}, {.expected_rows = 30000}}};
 	TestReplicaSide sides[3];
 	TestHost owner;
 	TestHost host;
@@ -77,7 +78,8 @@ test_bytes(void)
 	for (int i = 0; i < 2; i++)
 	{
 		const HgReplicaSpec new_replica = {.shape = test_replica_shape(&sides[i])};
-		const HgJobSpec making = {.key_width = 8, .new_replica = &new_replica};
+		const HgJobSpec making = {.key_width = 8,
+								  .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 		const uint64_t before = owner.held_bytes;
 
 		owner.peak_bytes = host.peak_bytes = 0;
@@ -191,7 +193,8 @@ static void
 test_column_bytes(void)
 {
 	const HgReplicaColumnSpec new_replica = {.shape = {.width = 4, .parts = 3, .stride = 70000}};
-	const HgJobSpec spec = {.key_width = 4, .device = -1, .new_column = &new_replica};
+	const HgJobSpec spec = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	static const int32_t values[9] = {0};
 	static const uint8_t nulls[9] = {1};
 
@@ -230,7 +233,9 @@ static void
 test_limit(void)
 {
 	const HgReplicaSpec new_replica = {.shape = {.key_width = 8, .parts = 1, .rows = 10000}};
-	HgJobSpec spec = {.key_width = 8, .new_replica = &new_replica, .memory_limit = 100000};
+	HgJobSpec spec = {.key_width = 8,
+					  .product = {HG_PRODUCT_GRAPH, .graph = &new_replica},
+					  .memory_limit = 100000};
 	HgHostReplica replica;
 	HgError error = {0};
 	HgJob *job = NULL;

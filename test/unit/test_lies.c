@@ -49,8 +49,8 @@ test_session_numbers(void)
 	{
 		memset(&message, 0, sizeof(message));
 		message.request.spec = test_plain_spec;
-		message.request.spec.ncolumns[HG_OUTER] = 1;
-		message.request.spec.column_width[HG_OUTER][0] = 4;
+		message.request.spec.sides[HG_OUTER].ncolumns = 1;
+		message.request.spec.sides[HG_OUTER].column_width[0] = 4;
 		test_ask(&speaker, HG_WIRE_OPEN, 2 + i, &message);
 		test_is_answered(&speaker, HG_OK);
 		message.request.offset = speaker.answer.reply.lease_offset;
@@ -88,11 +88,11 @@ static bool
 are_values(const TestCase *c, const HgMatches *matches)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < c->spec.sides[side].ncolumns; column++)
 			for (size_t i = 0; matches->values[side][column] != NULL && i < matches->count; i++)
 			{
 				const uint32_t row = side == HG_OUTER ? matches->outer[i] : matches->inner[i];
-				const size_t width = c->spec.column_width[side][column];
+				const size_t width = c->spec.sides[side].column_width[column];
 
 				if (memcmp((char *) matches->values[side][column] + i * width,
 						   c->values[side][column] + row * width, width) != 0)
@@ -116,7 +116,7 @@ play_stream(HgEngine *engine, HgJob *job, const TestCase *c, HgMatchMode mode, b
 	HgStatus status = engine->join->match(job, mode, NULL);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < c->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < c->spec.sides[side].ncolumns; column++)
 		{
 			matches.values[side][column] = values[side][column];
 			matches.nulls[side][column] = nulls[side][column];
@@ -184,7 +184,7 @@ play_groups(HgEngine *engine, HgJob *job, const TestCase *c, bool *right)
 static void
 play_job(HgEngine *engine, HgJob *job, const TestCase *c, bool may_export, bool *right)
 {
-	const bool has_columns = c->spec.ncolumns[HG_OUTER] > 0;
+	const bool has_columns = c->spec.sides[HG_OUTER].ncolumns > 0;
 	HgStatus status = HG_OK;
 
 	for (int asked = 0; asked < 4 && status == HG_OK; asked++)
@@ -260,12 +260,13 @@ play_replica(HgWireClient *client, const HgHost *host, bool *right)
 									.found_stride = REPLICA_ROWS(serial),
 									.own = same,
 									.found = use};
-	const HgJobSpec spec = {.key_width = 8,
-							.device = -1,
-							.replica = {&use, &use},
-							.nlookups = {hg_lies_random() % 2, 0},
-							.lookups = {&lookup, NULL}};
-	const uint32_t left_out = use.masked ? 64 * (1 + spec.nlookups[HG_OUTER]) : 0;
+	const HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA,
+				   .replica = {.use = &use, .nlookups = hg_lies_random() % 2, .lookups = &lookup}},
+				  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
+	const uint32_t left_out = use.masked ? 64 * (1 + spec.sides[HG_OUTER].replica.nlookups) : 0;
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint32_t outer[500];
 	uint32_t inner[500];
@@ -284,7 +285,7 @@ play_replica(HgWireClient *client, const HgHost *host, bool *right)
 	/* all but the first 64 rows, which look up all but the next 64 */
 	if (use.masked)
 		status = engine->masks->mask(job, HG_OUTER, 0, 0, 1, NULL, NULL);
-	if (status == HG_OK && use.masked && spec.nlookups[HG_OUTER] > 0)
+	if (status == HG_OK && use.masked && spec.sides[HG_OUTER].replica.nlookups > 0)
 		status = engine->masks->mask(job, HG_OUTER, 1, 1, 1, NULL, NULL);
 	if (status == HG_OK && engine->join->build(job, NULL) == HG_OK &&
 		engine->join->count(job, HG_MATCH_ALL, &count, NULL) == HG_OK)
@@ -359,7 +360,10 @@ play_filter(HgWireClient *client, const HgHost *host, bool *right)
 		.number_steps = {{.kind = HG_STEP_COLUMN, .bits = 64, .is_signed = 1},
 						 {.kind = HG_STEP_MODULO, .bits = 64, .constant = -3}}};
 	const HgJobSpec spec = {
-		.key_width = 8, .device = -1, .replica = {&use, &use}, .filters = {&filters, NULL}};
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use, .filters = &filters}},
+				  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	HgEngine *engine = hg_wire_client_engine(client);
 	uint64_t count = 0;
 	HgJob *job;

@@ -52,7 +52,7 @@ static uint32_t *
 build_offsets(const Column *column, uint64_t *vertices)
 {
 	const HgJobSpec spec = {
-		.key_width = column->key_width, .load_factor = column->load_factor, .device = -1};
+		.key_width = column->key_width, .shape.load_factor = column->load_factor, .device = -1};
 	HgEngine *engine = hg_cpu_engine();
 	uint32_t *offsets = NULL;
 	void *keys = malloc(column->rows * column->key_width + 1);

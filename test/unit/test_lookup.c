@@ -96,11 +96,11 @@ test_first(HgTableKind kind, TestKeys keys, uint32_t key_width, bool outer_only)
 	inner = data;
 	inner.rows[HG_OUTER] = 0;
 	run.spec.key_width = key_width;
-	run.spec.table = kind;
+	run.spec.shape.table = kind;
 	run.spec.streamed = 1;
 	run.spec.first_only = 1;
 	run.spec.outer_only = outer_only;
-	run.spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER];
+	run.spec.sides[HG_OUTER].expected_rows = data.rows[HG_OUTER];
 	status = test_run_build(&run, &job, &error);
 	run.data = &data;
 	if (status == HG_OK)
@@ -131,7 +131,7 @@ test_refused(HgTableKind kind, TestKeys keys)
 	HgError error;
 
 	test_data_create(&data, keys, 4, 2000, 3000);
-	run.spec.table = kind;
+	run.spec.shape.table = kind;
 	hg_tap_ok(test_run(&run) &&
 				  test_run_count(&run, HG_MATCH_ALL, &matches, &stats, &error) == HG_OK &&
 				  stats.build == HG_BUILD_V1 && stats.table == HG_TABLE_CSR,
@@ -152,13 +152,13 @@ test_limit(void)
 	bool good;
 
 	test_data_create(&data, TEST_KEYS_UNIQUE, 4, 2000, 20000);
-	run.spec.table = HG_TABLE_ELLPACK;
+	run.spec.shape.table = HG_TABLE_ELLPACK;
 	good = test_run_count(&run, HG_MATCH_ALL, &matches, &stats, &error) == HG_OK &&
 		   stats.build == HG_BUILD_TABLE;
-	run.spec.direct_limit = stats.peak_bytes / 2;
+	run.spec.shape.direct_limit = stats.peak_bytes / 2;
 	good = good && test_run_count(&run, HG_MATCH_ALL, &matches, &stats, &error) == HG_OK &&
 		   stats.build == HG_BUILD_V1 && matches == data.pairs;
-	run.spec.direct_limit = 0;
+	run.spec.shape.direct_limit = 0;
 	run.spec.memory_limit = stats.peak_bytes * 2;
 	good = good && test_run_count(&run, HG_MATCH_ALL, &matches, &stats, &error) == HG_OK &&
 		   stats.build == HG_BUILD_V1 && stats.peak_bytes <= run.spec.memory_limit &&
@@ -187,7 +187,7 @@ main(void)
 	test_limit();
 	for (int kind = HG_TABLE_CSR; kind < HG_TABLE_KINDS; kind++)
 	{
-		hg_engine_suite_base.table = (HgTableKind) kind;
+		hg_engine_suite_base.shape.table = (HgTableKind) kind;
 		hg_tap_diag("the suite, with tables of kind %s", hg_table_kind_name((HgTableKind) kind));
 		hg_engine_suite(&lookup.engine, test_host_plain());
 	}

@@ -43,9 +43,9 @@ test_measure(HgEngine *engine, const HgHost *host, const TestData *data, const H
 			 HgTableMeasure *measure, HgError *error)
 {
 	const HgJobSpec spec = {.key_width = data->key_width,
-							.expected_rows = {0, data->rows[HG_INNER]},
+							.sides[HG_INNER] = {.expected_rows = data->rows[HG_INNER]},
 							.device = -1,
-							.trial = trial};
+							.product = {HG_PRODUCT_TABLE, .trial = trial}};
 	HgJob *job;
 	HgStatus status = engine->open(engine, host, &spec, &job, error);
 
@@ -127,7 +127,7 @@ test_unmeasurable(HgEngine *engine, const HgHost *host)
 	HgTableTrial trial = {
 		.spec = {.kind = HG_TABLE_ELLPACK, .content = HG_TABLE_MULTIMAP, .key_width = 4},
 		.batches = 1};
-	HgJobSpec spec = {.key_width = 4, .device = -1, .trial = &trial};
+	HgJobSpec spec = {.key_width = 4, .device = -1, .product = {HG_PRODUCT_TABLE, .trial = &trial}};
 	HgTableMeasure measure;
 	HgError error = {0};
 	TestData data;
@@ -159,8 +159,8 @@ test_unmeasurable(HgEngine *engine, const HgHost *host)
 	status = engine->open(engine, host, &spec, &job, &error);
 	hg_tap_ok(status == HG_INVALID, "... nor keys of another width than the job");
 	spec.key_width = 4;
-	spec.ncolumns[HG_INNER] = 1;
-	spec.column_width[HG_INNER][0] = 4;
+	spec.sides[HG_INNER].ncolumns = 1;
+	spec.sides[HG_INNER].column_width[0] = 4;
 	status = engine->open(engine, host, &spec, &job, &error);
 	hg_tap_ok(status == HG_INVALID, "... nor columns beside them");
 

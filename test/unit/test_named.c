@@ -39,9 +39,9 @@ next_name(uint32_t column)
 static void
 name_lookups(const HgJobSpec *spec, HgSide side, HgReplicaLookup lookups[HG_MAX_LOOKUPS])
 {
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
+	for (uint32_t i = 0; i < spec->sides[side].replica.nlookups; i++)
 	{
-		lookups[i] = spec->lookups[side][i];
+		lookups[i] = spec->sides[side].replica.lookups[i];
 		lookups[i].own.name = lookups[i].own.graph->name;
 		lookups[i].found.name = lookups[i].found.graph->name;
 	}
@@ -51,7 +51,7 @@ name_lookups(const HgJobSpec *spec, HgSide side, HgReplicaLookup lookups[HG_MAX_
 static void
 name_filters(const HgJobSpec *spec, HgSide side, HgRowFilters *filters)
 {
-	*filters = *spec->filters[side];
+	*filters = *spec->sides[side].replica.filters;
 	for (uint32_t i = 0; i < filters->ncolumns && i < HG_MAX_FILTER_COLUMNS; i++)
 	{
 		const HgReplica *column = filters->columns[i].column;
@@ -74,38 +74,38 @@ named_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob **
 	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS];
 	HgRowFilters filters[2];
 
-	if (spec->new_replica != NULL)
+	if (spec->product.kind == HG_PRODUCT_GRAPH)
 	{
-		new_replica = *spec->new_replica;
+		new_replica = *spec->product.graph;
 		new_replica.name = next_name(0);
-		named_spec.new_replica = &new_replica;
+		named_spec.product = (HgJobProduct){HG_PRODUCT_GRAPH, .graph = &new_replica};
 	}
-	if (spec->new_column != NULL)
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
 	{
-		new_column = *spec->new_column;
+		new_column = *spec->product.column;
 		new_column.name = next_name(1);
-		named_spec.new_column = &new_column;
+		named_spec.product = (HgJobProduct){HG_PRODUCT_COLUMN, .column = &new_column};
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (spec->replica[side] == NULL)
+		if (spec->sides[side].kind != HG_SOURCE_REPLICA)
 			continue;
-		replica[side] = *spec->replica[side];
-		replica[side].name = spec->replica[side]->graph->name;
-		named_spec.replica[side] = &replica[side];
-		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+		replica[side] = *spec->sides[side].replica.use;
+		replica[side].name = spec->sides[side].replica.use->graph->name;
+		named_spec.sides[side].replica.use = &replica[side];
+		for (uint32_t i = 0; i < spec->sides[side].ncolumns; i++)
 		{
-			columns[side][i] = spec->replica_columns[side][i];
+			columns[side][i] = spec->sides[side].replica.columns[i];
 			if (columns[side][i].program == 0)
 				columns[side][i].name = columns[side][i].column->name;
 		}
-		named_spec.replica_columns[side] = columns[side];
+		named_spec.sides[side].replica.columns = columns[side];
 		name_lookups(spec, (HgSide) side, lookups[side]);
-		named_spec.lookups[side] = lookups[side];
-		if (spec->filters[side] == NULL)
+		named_spec.sides[side].replica.lookups = lookups[side];
+		if (spec->sides[side].replica.filters == NULL)
 			continue;
 		name_filters(spec, (HgSide) side, &filters[side]);
-		named_spec.filters[side] = &filters[side];
+		named_spec.sides[side].replica.filters = &filters[side];
 	}
 	return remote->open(remote, host, &named_spec, job, error);
 }
@@ -154,8 +154,9 @@ test_named_open(HgWireClient *client, const HgHost *host, const HgReplicaName *n
 {
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaSpec new_replica = {.name = *name, .shape = *shape};
-	const HgJobSpec spec = {
-		.key_width = shape->key_width, .device = -1, .new_replica = &new_replica};
+	const HgJobSpec spec = {.key_width = shape->key_width,
+							.device = -1,
+							.product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -167,7 +168,9 @@ test_named_join(HgWireClient *client, const HgHost *host, const HgReplicaName *n
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaUse use = {.name = *name, .shape = *shape, .masked = 1};
 	const HgJobSpec spec = {
-		.key_width = 8, .device = -1, .replica = {&use, NULL}, .expected_rows = {0, 1000}};
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}, {.expected_rows = 1000}}};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -217,7 +220,10 @@ test_named_ask(HgWireClient *client, uint64_t serial, uint64_t rows)
 {
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaUse use = {.name = {TEST_EPOCH, serial}, .shape = {8, 1, rows}};
-	const HgJobSpec spec = {.key_width = 8, .device = -1, .replica = {&use, &use}};
+	const HgJobSpec spec = {.key_width = 8,
+							.device = -1,
+							.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}},
+									  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 	HgError error = {0};
 	uint64_t count = 0;
 	HgJob *job = NULL;
@@ -252,7 +258,8 @@ test_named_open_column(HgWireClient *client, const HgHost *host, const HgReplica
 {
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaColumnSpec new_replica = {.name = *name, .shape = *shape};
-	const HgJobSpec spec = {.key_width = 8, .device = -1, .new_column = &new_replica};
+	const HgJobSpec spec = {
+		.key_width = 8, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 
 	return engine->open(engine, host, &spec, job, error);
 }
@@ -320,18 +327,19 @@ test_named_read(HgWireClient *client, const HgHost *host, uint64_t serial, uint6
 	HgEngine *engine = hg_wire_client_engine(client);
 	const HgReplicaUse use = {.name = {TEST_EPOCH, serial, 0, 0}, .shape = {8, 1, rows}};
 	HgReplicaColumnUse columns[2][HG_MAX_COLUMNS];
-	HgJobSpec spec = {.key_width = 8,
-					  .device = -1,
-					  .replica = {&use, &use},
-					  .replica_columns = {columns[0], columns[1]}};
+	HgJobSpec spec = {
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use, .columns = columns[0]}},
+				  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use, .columns = columns[1]}}}};
 
 	memset(columns, 0, sizeof(columns));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec.ncolumns[side] = ncolumns;
+		spec.sides[side].ncolumns = ncolumns;
 		for (uint32_t i = 0; i < ncolumns; i++)
 		{
-			spec.column_width[side][i] = 4;
+			spec.sides[side].column_width[i] = 4;
 			columns[side][i].name = (HgReplicaName){TEST_EPOCH, serial, i + 1, 0};
 			columns[side][i].shape = (HgReplicaColumnShape){4, 1, stride, 0};
 		}

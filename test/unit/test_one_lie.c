@@ -69,8 +69,12 @@ ask_replica(HgEngine *engine, const HgHost *host)
 	static const uint32_t rows[LIAR_ROWS] = {0, 1, 2, 3};
 	const HgReplicaSpec new_replica = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}};
 	const HgReplicaUse use = {.name = {1, 1}, .shape = {4, 1, LIAR_ROWS}, .masked = 1};
-	const HgJobSpec making = {.key_width = 4, .device = -1, .new_replica = &new_replica};
-	const HgJobSpec joining = {.key_width = 4, .device = -1, .replica = {&use, NULL}};
+	const HgJobSpec making = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
+	const HgJobSpec joining = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}};
 	uint32_t outer[2 * LIAR_ROWS];
 	uint32_t inner[2 * LIAR_ROWS];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * LIAR_ROWS};
@@ -110,11 +114,11 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 		.found_stride = LIAR_ROWS,
 		.own = {.name = {1, 2}, .shape = {4, 1, LIAR_ROWS}},
 		.found = {.name = {1, 3}, .shape = {8, 1, LIAR_ROWS}, .masked = 1}};
-	const HgJobSpec spec = {.key_width = 4,
-							.device = -1,
-							.replica = {&use, NULL},
-							.nlookups = {1, 0},
-							.lookups = {&lookup, NULL}};
+	const HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+							.replica = {.use = &use, .nlookups = 1, .lookups = &lookup}}};
 	uint64_t count = LIAR_ROWS;
 	HgJob *job;
 
@@ -135,7 +139,8 @@ ask_lookups(HgEngine *engine, const HgHost *host)
 static bool
 ask_shard(HgEngine *engine, const HgHost *host)
 {
-	const HgJobSpec spec = {.key_width = 4, .device = -1, .shards = 2};
+	const HgJobSpec spec = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_SHARD, .shards = 2}};
 	const HgExchange exchange = {.shards = 2,
 								 .numbers = 2 * LIAR_ROWS,
 								 .ends = {1, HG_EXCHANGE_PARTS},
@@ -193,7 +198,8 @@ ask_pages(HgEngine *engine, const HgHost *host)
 							 .rows_per_page = LIAR_ROWS,
 							 .natts = 1,
 							 .attributes = {{.length = 4, .align = 4}}};
-	const HgJobSpec joining = {.key_width = 4, .device = -1, .pages = {&spec, NULL}};
+	const HgJobSpec joining = {
+		.key_width = 4, .device = -1, .sides[HG_OUTER] = {.kind = HG_SOURCE_PAGES, .pages = &spec}};
 	uint32_t outer[2 * LIAR_ROWS];
 	uint32_t inner[2 * LIAR_ROWS];
 	HgMatches matches = {.outer = outer, .inner = inner, .capacity = 2 * LIAR_ROWS};
@@ -225,13 +231,14 @@ ask_column(HgEngine *engine, const HgHost *host)
 	const HgReplicaColumnSpec new_replica = {.name = {1, 1, 1, 0}, .shape = {1, 1, LIAR_ROWS, 0}};
 	const HgReplicaUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
 	const HgReplicaColumnUse column = {.name = new_replica.name, .shape = new_replica.shape};
-	const HgJobSpec making = {.key_width = 4, .device = -1, .new_column = &new_replica};
+	const HgJobSpec making = {
+		.key_width = 4, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	const HgJobSpec joining = {.key_width = 4,
 							   .device = -1,
-							   .ncolumns = {1, 0},
-							   .column_width = {{1}},
-							   .replica = {&use, NULL},
-							   .replica_columns = {&column, NULL}};
+							   .sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+												   .ncolumns = 1,
+												   .column_width = {1},
+												   .replica = {.use = &use, .columns = &column}}};
 	uint64_t words[HG_MAX_REDUCE_WORDS];
 	HgGroupRecords records = {words, 1, 0};
 	uint64_t groups = 0;
@@ -263,14 +270,14 @@ ask_computed(HgEngine *engine, const HgHost *host)
 									  .steps = {{.kind = HG_STEP_CONSTANT, .bits = 64}}};
 	const HgReplicaUse use = {.name = {1, 1, 0, 0}, .shape = {4, 1, LIAR_ROWS}};
 	const HgReplicaColumnUse column = {.shape = {8, 1, LIAR_ROWS, 0}, .program = 1};
-	const HgJobSpec spec = {.key_width = 4,
-							.device = -1,
-							.ncolumns = {1, 0},
-							.column_width = {{8}},
-							.replica = {&use, NULL},
-							.replica_columns = {&column, NULL},
-							.nprograms = {1, 0},
-							.programs = {&program, NULL}};
+	const HgJobSpec spec = {
+		.key_width = 4,
+		.device = -1,
+		.sides[HG_OUTER] = {
+			.kind = HG_SOURCE_REPLICA,
+			.ncolumns = 1,
+			.column_width = {8},
+			.replica = {.use = &use, .columns = &column, .nprograms = 1, .programs = &program}}};
 	HgJob *job;
 
 	if (engine->open(engine, host, &spec, &job, NULL) != HG_OK)
@@ -364,8 +371,8 @@ state_after_lie(Lie lie, bool *right)
 		hg_wire_send(pair[1], &reply, -1);
 	}
 
-	spec.ncolumns[HG_OUTER] = 1;
-	spec.column_width[HG_OUTER][0] = 1;
+	spec.sides[HG_OUTER].ncolumns = 1;
+	spec.sides[HG_OUTER].column_width[0] = 1;
 	*right = true;
 	if (engine->open(engine, &liar.host, &spec, &job, &error) == HG_OK)
 	{
@@ -456,7 +463,8 @@ test_replica_numbers(void)
 	};
 	bool right = true;
 
-	job.spec.replica[HG_OUTER] = &job.replica[HG_OUTER];
+	job.spec.sides[HG_OUTER].kind = HG_SOURCE_REPLICA;
+	job.spec.sides[HG_OUTER].replica.use = &job.replica[HG_OUTER];
 	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++)
 	{
 		outer[0] = tried[i].row;

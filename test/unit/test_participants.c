@@ -354,7 +354,7 @@ participants_run(const ParticipantsRun *run, const TestData *data, HgStatus *sta
 							   .right = true};
 		all[i].spec.key_width = data->key_width;
 		all[i].spec.device = -1;
-		all[i].spec.direct_limit = i == 0 ? run->first_limit : 0;
+		all[i].spec.shape.direct_limit = i == 0 ? run->first_limit : 0;
 		all[i].group.whole_bins = run->whole_bins;
 		all[i].group.spread = run->spread ? run->participants : 0;
 		shared->readers |= 1U << i;
@@ -450,9 +450,9 @@ test_participant_counts(TestKeys kind, uint32_t key_width, uint64_t outer_rows, 
 				 */
 				if (turn++ % stride != 0)
 					continue;
-				run.spec.build = builds[b];
-				run.spec.probe = (HgProbeAlgorithm) probe;
-				run.spec.bins = turn % 4 == 0 ? 16 : 0;
+				run.spec.shape.build = builds[b];
+				run.spec.shape.probe = (HgProbeAlgorithm) probe;
+				run.spec.shape.bins = turn % 4 == 0 ? 16 : 0;
 				run.whole_bins = turn % 2 == 0;
 				run.spread = turn % 7 < 4;
 				run.count = turn % 5 == 0;
@@ -481,7 +481,7 @@ test_spread(TestKeys kind, uint64_t outer_rows, uint64_t inner_rows)
 							   .spread = true,
 							   .alone = true,
 							   .by_turns = true,
-							   .spec = {.probe = (HgProbeAlgorithm) probe}};
+							   .spec = {.shape.probe = (HgProbeAlgorithm) probe}};
 
 		good &= participants_run(&run, &data, statuses);
 		for (unsigned i = 0; i < run.participants; i++)
@@ -528,7 +528,7 @@ test_direct(uint32_t key_width)
 			HgStatus statuses[MOST_PARTICIPANTS];
 			const unsigned *group = groups[turn % LENGTH(groups)];
 			ParticipantsRun run = {
-				.participants = group[0], .late = group[1], .spec = {.direct = 1}};
+				.participants = group[0], .late = group[1], .spec = {.shape.direct = 1}};
 
 			run.count = turn % 4 == 0;
 			run.mode = turn % 3 == 0 ? HG_MATCH_FIRST : HG_MATCH_ALL;
@@ -556,7 +556,7 @@ test_failures(void)
 	HgStatus statuses[MOST_PARTICIPANTS];
 	TestData data;
 	bool good = true;
-	ParticipantsRun run = {.participants = 4, .spec = {.build = HG_BUILD_V2}};
+	ParticipantsRun run = {.participants = 4, .spec = {.shape.build = HG_BUILD_V2}};
 
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 20000, 20000);
 	for (unsigned late = 0; late < 3; late++)
@@ -569,7 +569,7 @@ test_failures(void)
 		}
 	hg_tap_ok(good, "teams: an allocation that fails fails all");
 
-	run = (ParticipantsRun){.participants = 4, .direct = true, .spec = {.direct = 1}};
+	run = (ParticipantsRun){.participants = 4, .direct = true, .spec = {.shape.direct = 1}};
 	good = true;
 	for (run.fail_at = 1; run.fail_at < 7; run.fail_at++)
 	{

@@ -188,24 +188,24 @@ find_side(const HgJobSpec *spec, HgSide side, TestStarUse *use)
 	const uint32_t number = of->is_partitioned ? hg_partition_number(sharded.shards, shard) : 0;
 	bool good;
 
-	use->side = *spec->replica[side];
+	use->side = *spec->sides[side].replica.use;
 	good = use->side.name.partition == number;
 	if (of->is_partitioned)
 		use->side.graph = of->partitioning.partition[shard].graph;
-	for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+	for (uint32_t i = 0; i < spec->sides[side].ncolumns; i++)
 	{
 		HgReplicaColumnUse *column = &use->columns[i];
 		const TestPartitions *partitioning =
-			partitions_of(of, spec->replica_columns[side][i].lookup);
+			partitions_of(of, spec->sides[side].replica.columns[i].lookup);
 
-		*column = spec->replica_columns[side][i];
+		*column = spec->sides[side].replica.columns[i];
 		good &= column->name.partition == (partitioning != NULL ? number : 0);
 		if (partitioning != NULL)
 			column->column = partitioning->partition[shard].columns[i].replica;
 	}
-	for (uint32_t l = 0; l < spec->nlookups[side]; l++)
+	for (uint32_t l = 0; l < spec->sides[side].replica.nlookups; l++)
 	{
-		use->lookups[l] = spec->lookups[side][l];
+		use->lookups[l] = spec->sides[side].replica.lookups[l];
 		good &= find_lookup(of, l, &use->lookups[l]);
 	}
 	return good;
@@ -225,9 +225,10 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	{
 		if (!find_side(spec, (HgSide) side, &uses[side]))
 			return hg_error_set(error, HG_NO_REPLICA, NULL, "something else was asked for");
-		named.replica[side] = &uses[side].side;
-		named.replica_columns[side] = uses[side].columns;
-		named.lookups[side] = uses[side].lookups;
+		named.sides[side].kind = HG_SOURCE_REPLICA;
+		named.sides[side].replica.use = &uses[side].side;
+		named.sides[side].replica.columns = uses[side].columns;
+		named.sides[side].replica.lookups = uses[side].lookups;
 	}
 	return holding.engine.open(&holding.engine, host, &named, job, error);
 }
@@ -259,8 +260,8 @@ open_job(const HgHost *host, HgJob **job, HgError *error)
 		test_star_use(&stars[side].star, (HgSide) side, &uses[side], &spec);
 		if (!stars[side].is_partitioned)
 			continue;
-		spec.partitions[side] = &stars[side].partitioning.partitions;
-		spec.copartition[side] = stars[side].copartition;
+		spec.sides[side].replica.partitions = &stars[side].partitioning.partitions;
+		spec.sides[side].replica.copartition = stars[side].copartition;
 	}
 	status = sharded.engine.open(&sharded.engine, host, &spec, job, error);
 	/* nothing of it is looked at any more */

@@ -107,12 +107,15 @@ reduce_rows(HgEngine *engine, HgError *error)
 	const uint16_t value = 5;
 	const HgReduceSpec spec = {.nkeys = 1, .max_groups = 1};
 	HgJobSpec job_spec = {
-		.key_width = 8, .device = -1, .ncolumns = {1, 1}, .expected_rows = {2, 2}};
+		.key_width = 8,
+		.device = -1,
+		.sides = {{.ncolumns = 1, .expected_rows = 2}, {.ncolumns = 1, .expected_rows = 2}}};
 	uint64_t groups = 0;
 	HgJob *job = NULL;
 	HgStatus status;
 
-	job_spec.column_width[HG_OUTER][0] = job_spec.column_width[HG_INNER][0] = sizeof(value);
+	job_spec.sides[HG_OUTER].column_width[0] = job_spec.sides[HG_INNER].column_width[0] =
+		sizeof(value);
 	status = engine->open(engine, test_host_plain(), &job_spec, &job, error);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		for (uint64_t row = 0; row < 2 && status == HG_OK; row++)
@@ -171,7 +174,7 @@ test_partitions(TestKeys kind, uint32_t width, uint64_t outer_rows, uint64_t inn
 	run.capacity = 65536;
 	for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
 	{
-		run.spec.probe = (HgProbeAlgorithm) probe;
+		run.spec.shape.probe = (HgProbeAlgorithm) probe;
 		run.piece = probe == HG_PROBE_AUTO ? 0 : 77777;
 		good &= test_run(&run);
 	}

@@ -140,8 +140,8 @@ run_passes(HgEngine *engine, const HgHost *host, const TestData *data, bool stre
 	HgJob *job;
 
 	run.spec.memory_limit = (data->rows[HG_OUTER] + data->rows[HG_INNER]) * 32 / 4;
-	run.spec.expected_rows[HG_OUTER] = data->rows[HG_OUTER];
-	run.spec.expected_rows[HG_INNER] = data->rows[HG_INNER];
+	run.spec.sides[HG_OUTER].expected_rows = data->rows[HG_OUTER];
+	run.spec.sides[HG_INNER].expected_rows = data->rows[HG_INNER];
 	*matches = 0;
 	status = test_run_build(&run, &job, &error);
 	if (status == HG_OK && stream)
@@ -227,8 +227,8 @@ test_counts(void)
 
 		/* the stand-in asks for 32 bytes a row */
 		run.spec.memory_limit = 160000 * 32 / 4;
-		run.spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER];
-		run.spec.expected_rows[HG_INNER] = data.rows[HG_INNER];
+		run.spec.sides[HG_OUTER].expected_rows = data.rows[HG_OUTER];
+		run.spec.sides[HG_INNER].expected_rows = data.rows[HG_INNER];
 		status = test_run_count(&run, (HgMatchMode) mode, &matches, &stats, &error);
 		hg_tap_ok(status == HG_OK && stats.passes > 1 && stats.matches == matches &&
 					  matches == (mode == HG_MATCH_ALL ? data.pairs : data.first),
@@ -317,8 +317,8 @@ test_ahead(void)
 	test_start_speaker(&server, &second);
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.expected_rows[HG_OUTER] = 100000;
-	message.request.spec.expected_rows[HG_INNER] = 100000;
+	message.request.spec.sides[HG_OUTER].expected_rows = 100000;
+	message.request.spec.sides[HG_INNER].expected_rows = 100000;
 	message.request.spec.group = 7;
 	message.request.spec.ahead = 1;
 
@@ -407,7 +407,7 @@ test_large(uint64_t rows, uint64_t limit, uint64_t least_passes)
 	client = test_start_client(&server);
 	hg_passes_init(&passes, "ranges", engine_of, client);
 	spec.memory_limit = limit;
-	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = rows;
+	spec.sides[HG_OUTER].expected_rows = spec.sides[HG_INNER].expected_rows = rows;
 
 	started = test_now_ms();
 	status = passes.engine.open(&passes.engine, test_host_plain(), &spec, &job, &error);

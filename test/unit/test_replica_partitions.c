@@ -64,21 +64,22 @@ device_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const TestReplicaSide *partition =
-			find_partition(&spec->replica[side]->name, (HgSide) side);
+			find_partition(&spec->sides[side].replica.use->name, (HgSide) side);
 
 		if (partition == NULL)
 			return hg_error_set(error, HG_NO_REPLICA, NULL, "another slice was asked for");
-		uses[side] = *spec->replica[side];
+		uses[side] = *spec->sides[side].replica.use;
 		uses[side].graph = partition->graph;
-		named.replica[side] = &uses[side];
-		for (uint32_t i = 0; i < spec->ncolumns[side]; i++)
+		named.sides[side].kind = HG_SOURCE_REPLICA;
+		named.sides[side].replica.use = &uses[side];
+		for (uint32_t i = 0; i < spec->sides[side].ncolumns; i++)
 		{
-			columns[side][i] = spec->replica_columns[side][i];
+			columns[side][i] = spec->sides[side].replica.columns[i];
 			if (find_partition(&columns[side][i].name, (HgSide) side) != partition)
 				return hg_error_set(error, HG_NO_REPLICA, NULL, "another column was asked for");
 			columns[side][i].column = partition->columns[i].replica;
 		}
-		named.replica_columns[side] = columns[side];
+		named.sides[side].replica.columns = columns[side];
 	}
 	return holding.engine.open(&holding.engine, host, &named, job, error);
 }
@@ -109,15 +110,16 @@ open_job(const HgHost *host, const TestReplicaSide *sides, HgJob **job, HgError 
 	opened = 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec.ncolumns[side] = sides[side].spread.ncolumns;
-		memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
+		spec.sides[side].ncolumns = sides[side].spread.ncolumns;
+		memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
 		for (uint32_t i = 0; i < sides[side].spread.ncolumns; i++)
 			columns[side][i].shape = test_replica_column_shape(&sides[side], i);
 		uses[side].shape = test_replica_shape(&sides[side]);
 		uses[side].masked = sides[side].spread.mask != TEST_MASK_NONE;
-		spec.replica[side] = &uses[side];
-		spec.replica_columns[side] = columns[side];
-		spec.partitions[side] =
+		spec.sides[side].kind = HG_SOURCE_REPLICA;
+		spec.sides[side].replica.use = &uses[side];
+		spec.sides[side].replica.columns = columns[side];
+		spec.sides[side].replica.partitions =
 			partitionings[side] != NULL ? &partitionings[side]->partitions : NULL;
 	}
 	return sharded.engine.open(&sharded.engine, host, &spec, job, error);
@@ -321,10 +323,12 @@ test_refusals(void)
 			  "two slices are not for three devices");
 	{
 		const HgReplicaUse use = {.shape = test_replica_shape(&sides[0])};
-		const HgJobSpec spec = {.key_width = 8,
-								.device = -1,
-								.replica = {&use, &use},
-								.partitions = {&made[0].partitions, NULL}};
+		const HgJobSpec spec = {
+			.key_width = 8,
+			.device = -1,
+			.sides = {{.kind = HG_SOURCE_REPLICA,
+					   .replica = {.use = &use, .partitions = &made[0].partitions}},
+					  {.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}}}};
 
 		hg_tap_ok(holding.engine.open(&holding.engine, &host.host, &spec, &job, &error) ==
 					  HG_INVALID,

@@ -279,7 +279,8 @@ make_column(HgEngine *engine, const HgHost *host, TestReplicaSide *side, uint32_
 			HgError *error)
 {
 	const HgReplicaColumnSpec new_replica = {.shape = test_replica_column_shape(side, number)};
-	const HgJobSpec spec = {.key_width = 8, .device = -1, .new_column = &new_replica};
+	const HgJobSpec spec = {
+		.key_width = 8, .device = -1, .product = {HG_PRODUCT_COLUMN, .column = &new_replica}};
 	const uint64_t ordinals = hg_replica_ordinals(&new_replica.shape);
 	TestReplicaColumn *column = &side->columns[number];
 	unsigned char *values = test_malloc(ordinals * new_replica.shape.width);
@@ -320,8 +321,9 @@ HgStatus
 test_replica_make(HgEngine *engine, const HgHost *host, TestReplicaSide *side, HgError *error)
 {
 	const HgReplicaSpec new_replica = {.shape = test_replica_shape(side)};
-	const HgJobSpec spec = {
-		.key_width = side->spread.width, .device = -1, .new_replica = &new_replica};
+	const HgJobSpec spec = {.key_width = side->spread.width,
+							.device = -1,
+							.product = {HG_PRODUCT_GRAPH, .graph = &new_replica}};
 	const uint32_t count = side->spread.count;
 	HgJob *job = NULL;
 	HgStatus status = engine->open(engine, host, &spec, &job, error);
@@ -359,8 +361,8 @@ test_replica_open(HgEngine *engine, const HgHost *host, const TestReplicaSide *o
 	{
 		const TestReplicaSide *side = sides[which];
 
-		spec.ncolumns[which] = side->spread.ncolumns;
-		memcpy(spec.column_width[which], test_replica_widths, sizeof(test_replica_widths));
+		spec.sides[which].ncolumns = side->spread.ncolumns;
+		memcpy(spec.sides[which].column_width, test_replica_widths, sizeof(test_replica_widths));
 		if (side->spread.way == TEST_REPLICA_GRAPH)
 		{
 			for (uint32_t i = 0; i < side->spread.ncolumns; i++)
@@ -369,17 +371,21 @@ test_replica_open(HgEngine *engine, const HgHost *host, const TestReplicaSide *o
 				columns[which][i].column = side->columns[i].replica;
 			}
 			if (side->spread.ncolumns > 0)
-				spec.replica_columns[which] = columns[which];
+				spec.sides[which].replica.columns = columns[which];
 			uses[which].shape = test_replica_shape(side);
 			uses[which].masked = side->spread.mask != TEST_MASK_NONE;
 			uses[which].graph = side->graph;
-			spec.replica[which] = &uses[which];
+			spec.sides[which].kind = HG_SOURCE_REPLICA;
+			spec.sides[which].replica.use = &uses[which];
 			continue;
 		}
 		if (side->spread.way == TEST_REPLICA_PAGES)
-			spec.pages[which] = &side->pages.spec;
+		{
+			spec.sides[which].kind = HG_SOURCE_PAGES;
+			spec.sides[which].pages = &side->pages.spec;
+		}
 		spec.key_width = side->spread.width;
-		spec.expected_rows[which] = side->spread.count;
+		spec.sides[which].expected_rows = side->spread.count;
 	}
 	return engine->open(engine, host, &spec, job, error);
 }

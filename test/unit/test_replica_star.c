@@ -431,7 +431,7 @@ use_filters(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *spe
 		column->shape = test_replica_column_shape(table, star->filtered[i]);
 		column->column = table->columns[star->filtered[i]].replica;
 	}
-	spec->filters[which] = &use->filters;
+	spec->sides[which].replica.filters = &use->filters;
 }
 
 void
@@ -440,12 +440,12 @@ test_star_use(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *s
 	const TestReplicaSide *side = &star->side;
 
 	memset(use, 0, sizeof(*use));
-	spec->ncolumns[which] = side->spread.ncolumns;
-	memcpy(spec->column_width[which], test_replica_widths, sizeof(test_replica_widths));
+	spec->sides[which].ncolumns = side->spread.ncolumns;
+	memcpy(spec->sides[which].column_width, test_replica_widths, sizeof(test_replica_widths));
 	if (side->spread.way != TEST_REPLICA_GRAPH)
 	{
 		spec->key_width = side->spread.width;
-		spec->expected_rows[which] = side->spread.count;
+		spec->sides[which].expected_rows = side->spread.count;
 		return;
 	}
 	use->side = use_of(side);
@@ -474,14 +474,15 @@ test_star_use(const TestStar *star, HgSide which, TestStarUse *use, HgJobSpec *s
 		use->lookups[l].own = use_of(&lookup->own);
 		use->lookups[l].found = use_of(&lookup->found);
 	}
-	spec->replica[which] = &use->side;
-	spec->replica_columns[which] = use->columns;
+	spec->sides[which].kind = HG_SOURCE_REPLICA;
+	spec->sides[which].replica.use = &use->side;
+	spec->sides[which].replica.columns = use->columns;
 	memcpy(use->programs, star->programs, sizeof(use->programs));
-	spec->nprograms[which] = star->nprograms;
-	spec->programs[which] = use->programs;
+	spec->sides[which].replica.nprograms = star->nprograms;
+	spec->sides[which].replica.programs = use->programs;
 	use_filters(star, which, use, spec);
-	spec->nlookups[which] = star->nlookups;
-	spec->lookups[which] = use->lookups;
+	spec->sides[which].replica.nlookups = star->nlookups;
+	spec->sides[which].replica.lookups = use->lookups;
 }
 
 HgStatus

@@ -270,10 +270,10 @@ test_queue(void)
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.expected_rows[HG_OUTER] = 1000;
-	message.request.spec.ncolumns[HG_OUTER] = 2;
-	message.request.spec.column_width[HG_OUTER][0] = 8;
-	message.request.spec.column_width[HG_OUTER][1] = 2;
+	message.request.spec.sides[HG_OUTER].expected_rows = 1000;
+	message.request.spec.sides[HG_OUTER].ncolumns = 2;
+	message.request.spec.sides[HG_OUTER].column_width[0] = 8;
+	message.request.spec.sides[HG_OUTER].column_width[1] = 2;
 	test_ask(&first, HG_WIRE_OPEN, 5, &message);
 	hg_tap_ok(test_is_answered(&first, HG_OK) &&
 				  test_status_of(&server).memory_reserved ==
@@ -343,7 +343,7 @@ test_timeouts(void)
 	engine = hg_wire_client_engine(client);
 	test_ask_open(&first, 1, FULL_ROWS, 0);
 	test_is_answered(&first, HG_OK);
-	large.expected_rows[HG_OUTER] = large.expected_rows[HG_INNER] = FULL_ROWS / 2;
+	large.sides[HG_OUTER].expected_rows = large.sides[HG_INNER].expected_rows = FULL_ROWS / 2;
 	for (int round = 0; round < 20; round++)
 	{
 		test_timeout_init(&impatient, round % 3);

@@ -63,8 +63,7 @@ test_impossible(void)
 	{
 		const char *what;
 		HgReplicaColumnShape shape;
-		HgReplicaSpec graph;  /* which is to be made with it */
-		HgReplicaUse replica; /* or read */
+		HgReplicaUse replica; /* of a side */
 		uint64_t participants_id;
 	} columns[] = {
 		{.what = "of three bytes", .shape = {3, 1, STRIDE, 0}},
@@ -73,9 +72,6 @@ test_impossible(void)
 		{.what = "of no places", .shape = {4, 1, 0, 0}},
 		{.what = "of a stride beyond a part", .shape = {4, 1, UINT32_MAX, 0}},
 		{.what = "of a team", .shape = {4, 1, STRIDE, 0}, .participants_id = 7},
-		{.what = "with a graph that is made",
-		 .shape = {4, 1, STRIDE, 0},
-		 .graph = {{TEST_EPOCH, 1, 0, 0}, {8, 1, ROWS}}},
 		{.what = "with a graph that is joined",
 		 .shape = {4, 1, STRIDE, 0},
 		 .replica = {.name = {TEST_EPOCH, 2, 0, 0}, .shape = {8, 1, ROWS}}},
@@ -95,7 +91,6 @@ test_impossible(void)
 		memset(&message, 0, sizeof(message));
 		message.request.spec = test_plain_spec;
 		message.request.spec.participants_id = columns[i].participants_id;
-		message.request.new_replica = columns[i].graph;
 		message.request.replica[HG_OUTER] = columns[i].replica;
 		message.request.new_column =
 			(HgReplicaColumnSpec){.name = column_name, .shape = columns[i].shape};
@@ -203,11 +198,11 @@ live(TestServer *server, bool waits)
 											  .shape = {4, 1, STRIDE, 0}};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
-							.ncolumns = {1, 0},
-							.column_width = {{4}},
-							.replica = {&graph, NULL},
-							.replica_columns = {&column, NULL},
-							.expected_rows = {0, FULL_ROWS / 2}};
+							.sides = {{.kind = HG_SOURCE_REPLICA,
+									   .ncolumns = 1,
+									   .column_width = {4},
+									   .replica = {.use = &graph, .columns = &column}},
+									  {.expected_rows = FULL_ROWS / 2}}};
 	HgWireClient *client = test_start_client(server);
 	HgEngine *engine = hg_wire_client_engine(client);
 	HgJob *job;

@@ -71,12 +71,15 @@ asked_init(Asked *asked)
 										   {.kind = HG_STEP_SUBTRACT, .bits = 64}}};
 	asked->spec = (HgJobSpec){.key_width = 8,
 							  .device = -1,
-							  .ncolumns = {COLUMNS + 1, 0},
-							  .column_width = {{4, 4, 8}},
-							  .replica = {&asked->use, &asked->use},
-							  .replica_columns = {asked->columns, NULL},
-							  .nprograms = {1, 0},
-							  .programs = {&asked->program, NULL}};
+							  .sides[HG_OUTER].ncolumns = COLUMNS + 1,
+							  .sides[HG_OUTER].column_width = {4, 4, 8},
+							  .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
+							  .sides[HG_OUTER].replica.use = &asked->use,
+							  .sides[HG_INNER].kind = HG_SOURCE_REPLICA,
+							  .sides[HG_INNER].replica.use = &asked->use,
+							  .sides[HG_OUTER].replica.columns = asked->columns,
+							  .sides[HG_OUTER].replica.nprograms = 1,
+							  .sides[HG_OUTER].replica.programs = &asked->program};
 }
 
 /* Open, build and close it. */
@@ -123,10 +126,10 @@ test_client(void)
 	asked.columns[0].program = 1;
 	good = good && ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
-	asked.spec.nprograms[HG_OUTER] = HG_MAX_PROGRAMS + 1;
+	asked.spec.sides[HG_OUTER].replica.nprograms = HG_MAX_PROGRAMS + 1;
 	good = good && ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
-	asked.spec.nprograms[HG_OUTER] = 0;
+	asked.spec.sides[HG_OUTER].replica.nprograms = 0;
 	good = good && ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
 	hg_tap_ok(good && hg_wire_client_state(client, NULL) == HG_WIRE_READY &&
@@ -146,9 +149,13 @@ set_opening(HgWireMessage *message, const Asked *asked)
 {
 	memset(message, 0, sizeof(*message));
 	message->request.spec = asked->spec;
-	memset(message->request.spec.replica, 0, sizeof(message->request.spec.replica));
-	memset(message->request.spec.replica_columns, 0, sizeof(message->request.spec.replica_columns));
-	memset(message->request.spec.programs, 0, sizeof(message->request.spec.programs));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgReplicaSource *replica = &message->request.spec.sides[side].replica;
+
+		*replica =
+			(HgReplicaSource){.nlookups = replica->nlookups, .nprograms = replica->nprograms};
+	}
 	message->request.replica[HG_OUTER] = message->request.replica[HG_INNER] = asked->use;
 	memcpy(message->request.replica_columns[HG_OUTER], asked->columns, sizeof(asked->columns));
 	message->opening.programs[HG_OUTER][0] = asked->program;
@@ -172,7 +179,7 @@ test_refusals(void)
 	asked_init(&asked);
 	good = test_named_make_all(client, 1, ROWS, 2, ROWS) == HG_OK;
 	test_start_speaker(&server, &speaker);
-	for (uint32_t job = 1; job <= 9; job++)
+	for (uint32_t job = 1; job <= 8; job++)
 	{
 		set_opening(&message, &asked);
 		if (job == 1)
@@ -186,25 +193,19 @@ test_refusals(void)
 		if (job == 5)
 			program->steps[4].bits = 0xff;
 		if (job == 6)
-			message.request.spec.nprograms[HG_OUTER] = UINT32_MAX;
+			message.request.spec.sides[HG_OUTER].replica.nprograms = UINT32_MAX;
 		if (job == 7)
 			message.request.replica_columns[HG_OUTER][COLUMNS].program = UINT32_MAX;
 		if (job == 8)
 			message.request.replica_columns[HG_OUTER][COLUMNS].shape.stride = ROWS + 1;
-		if (job == 9)
-		{
-			message.request.spec.ncolumns[HG_OUTER] = 0;
-			memset(&message.request.replica[HG_OUTER], 0, sizeof(HgReplicaUse));
-			memset(message.request.replica_columns[HG_OUTER], 0,
-				   sizeof(message.request.replica_columns[HG_OUTER]));
-		}
 		test_ask(&speaker, HG_WIRE_OPEN, job, &message);
 		good = test_is_answered(&speaker, HG_INVALID) && good;
 	}
 	hg_tap_ok(good && test_named_is_at_rest(&server, 3), "programs that can't be are refused");
 
 	set_opening(&message, &asked);
-	message.request.spec.programs[HG_OUTER] = message.request.spec.programs[HG_INNER] = nowhere;
+	message.request.spec.sides[HG_OUTER].replica.programs =
+		message.request.spec.sides[HG_INNER].replica.programs = nowhere;
 	message.request.replica_columns[HG_OUTER][COLUMNS].column = nowhere;
 	test_ask(&speaker, HG_WIRE_OPEN, 10, &message);
 	good = test_is_answered(&speaker, HG_OK);

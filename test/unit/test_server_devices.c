@@ -162,8 +162,8 @@ test_noted(void)
 	calls = *engine;
 	hg_wire_client_watch(client, note, &noted);
 	spec.key_width = 8;
-	spec.expected_rows[HG_OUTER] = 1000;
-	spec.expected_rows[HG_INNER] = 200;
+	spec.sides[HG_OUTER].expected_rows = 1000;
+	spec.sides[HG_INNER].expected_rows = 200;
 	for (int i = 0; i < 2; i++)
 		if (engine->open(engine, test_host_plain(), &spec, &jobs[i], &error) != HG_OK)
 			abort();

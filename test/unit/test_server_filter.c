@@ -73,8 +73,11 @@ asked_init(Asked *asked)
 			(HgReplicaColumnUse){.name = {TEST_EPOCH, 1, i + 1, 0}, .shape = {4, 1, ROWS, 0}};
 	asked->spec = (HgJobSpec){.key_width = 8,
 							  .device = -1,
-							  .replica = {&asked->use, &asked->use},
-							  .filters = {&asked->filters, NULL}};
+							  .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
+							  .sides[HG_OUTER].replica.use = &asked->use,
+							  .sides[HG_INNER].kind = HG_SOURCE_REPLICA,
+							  .sides[HG_INNER].replica.use = &asked->use,
+							  .sides[HG_OUTER].replica.filters = &asked->filters};
 }
 
 /* Open, build and close it. */
@@ -123,9 +126,6 @@ test_client(void)
 	good = ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
 	asked.filters.columns[0].name.serial = 0;
-	good = good && ask(client, &asked) == HG_INVALID;
-	asked_init(&asked);
-	asked.spec.replica[HG_OUTER] = NULL;
 	good = good && ask(client, &asked) == HG_INVALID;
 	asked_init(&asked);
 	asked.filters.filters[0].nsteps = 2;
@@ -179,8 +179,13 @@ set_opening(HgWireMessage *message, const Asked *asked)
 {
 	memset(message, 0, sizeof(*message));
 	message->request.spec = asked->spec;
-	memset(message->request.spec.replica, 0, sizeof(message->request.spec.replica));
-	memset(message->request.spec.filters, 0, sizeof(message->request.spec.filters));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgReplicaSource *replica = &message->request.spec.sides[side].replica;
+
+		*replica =
+			(HgReplicaSource){.nlookups = replica->nlookups, .nprograms = replica->nprograms};
+	}
 	message->request.replica[HG_OUTER] = message->request.replica[HG_INNER] = asked->use;
 	message->opening.filters[HG_OUTER] = asked->filters;
 }
@@ -266,7 +271,8 @@ test_refusals(void)
 	hg_tap_ok(good && test_named_is_at_rest(&server, 3), "filters that can't be are refused");
 
 	set_opening(&message, &asked);
-	message.request.spec.filters[HG_OUTER] = message.request.spec.filters[HG_INNER] = nowhere;
+	message.request.spec.sides[HG_OUTER].replica.filters =
+		message.request.spec.sides[HG_INNER].replica.filters = nowhere;
 	filters->columns[0].column = filters->columns[HG_MAX_FILTER_COLUMNS - 1].column = nowhere;
 	test_ask(&speaker, HG_WIRE_OPEN, 17, &message);
 	good = test_is_answered(&speaker, HG_OK);

@@ -170,7 +170,7 @@ test_idle_jobs(void)
 	test_data_create(&data, TEST_KEYS_DUPLICATES, 4, 10000, 10000);
 	for (int tries = 1;; tries++)
 	{
-		half.expected_rows[HG_OUTER] = half.expected_rows[HG_INNER] = FULL_ROWS / 4;
+		half.sides[HG_OUTER].expected_rows = half.sides[HG_INNER].expected_rows = FULL_ROWS / 4;
 		start_evicting(&server);
 		test_start_speaker(&server, &reading);
 		test_start_speaker(&server, &waiting);
@@ -217,7 +217,7 @@ test_idle_jobs(void)
 	hg_tap_ok(stats.rows[HG_OUTER] == data.rows[HG_OUTER] && stats.matches > 0,
 			  "what it had done is still known");
 	engine->join->close(job);
-	half.expected_rows[HG_OUTER] = half.expected_rows[HG_INNER] = 100;
+	half.sides[HG_OUTER].expected_rows = half.sides[HG_INNER].expected_rows = 100;
 	hg_tap_ok(engine->open(engine, test_host_plain(), &half, &job, &error) == HG_OK &&
 				  engine->join->build(job, &error) == HG_OK,
 			  "its connection is as good as new");
@@ -263,7 +263,7 @@ test_idle_ahead(void)
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
 	message.request.spec.ahead = 1;
-	message.request.spec.expected_rows[HG_OUTER] = FULL_ROWS / 2;
+	message.request.spec.sides[HG_OUTER].expected_rows = FULL_ROWS / 2;
 	test_ask(&cursor, HG_WIRE_OPEN, 2, &message);
 	hg_tap_ok(test_is_answered(&cursor, HG_OK), "a job is opened ahead of another");
 	lease = cursor.answer.reply.lease_bytes;
@@ -316,7 +316,7 @@ test_idle_group(void)
 	message.request.spec = test_plain_spec;
 	message.request.spec.ahead = 1;
 	message.request.spec.group = 7;
-	message.request.spec.expected_rows[HG_OUTER] = FULL_ROWS / 4;
+	message.request.spec.sides[HG_OUTER].expected_rows = FULL_ROWS / 4;
 	test_ask(&cursor, HG_WIRE_OPEN, 2, &message);
 	test_is_answered(&cursor, HG_OK);
 	test_send_note(&cursor, HG_WIRE_CLOSE, 1);

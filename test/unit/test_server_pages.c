@@ -131,9 +131,9 @@ open_by_hand(TestSpeaker *speaker, uint32_t job, uint32_t page_size, HgStatus wa
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
 	message.request.spec.key_width = 8;
-	message.request.spec.ncolumns[HG_OUTER] = 1;
-	message.request.spec.column_width[HG_OUTER][0] = 8;
-	message.request.spec.expected_rows[HG_INNER] = 100;
+	message.request.spec.sides[HG_OUTER].ncolumns = 1;
+	message.request.spec.sides[HG_OUTER].column_width[0] = 8;
+	message.request.spec.sides[HG_INNER].expected_rows = 100;
 	message.opening.pages[HG_OUTER] = (HgPageSpec){.page_size = page_size,
 												   .rows_per_page = 291,
 												   .natts = 1,
@@ -215,9 +215,10 @@ test_reserved(void)
 		HgJobSpec spec = {.key_width = 8, .device = -1};
 		HgJob *job = NULL;
 
-		spec.pages[HG_OUTER] = &join.sides[HG_OUTER].pages.spec;
-		spec.expected_rows[HG_OUTER] = known ? spreads[HG_OUTER].count : 100;
-		spec.expected_rows[HG_INNER] = spreads[HG_INNER].count;
+		spec.sides[HG_OUTER].kind = HG_SOURCE_PAGES;
+		spec.sides[HG_OUTER].pages = &join.sides[HG_OUTER].pages.spec;
+		spec.sides[HG_OUTER].expected_rows = known ? spreads[HG_OUTER].count : 100;
+		spec.sides[HG_INNER].expected_rows = spreads[HG_INNER].count;
 		good = good && engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_OK;
 		for (int side = HG_OUTER; side <= HG_INNER && good; side++)
 			good = test_replica_append(engine, job, (HgSide) side, 0, &join.sides[side], &error) ==
@@ -337,10 +338,11 @@ shared_spec(const TestPagesJoin *join)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec.pages[side] = &join->sides[side].pages.spec;
-		spec.ncolumns[side] = join->sides[side].spread.ncolumns;
-		memcpy(spec.column_width[side], test_replica_widths, sizeof(test_replica_widths));
-		spec.expected_rows[side] = join->sides[side].spread.count / 2;
+		spec.sides[side].kind = HG_SOURCE_PAGES;
+		spec.sides[side].pages = &join->sides[side].pages.spec;
+		spec.sides[side].ncolumns = join->sides[side].spread.ncolumns;
+		memcpy(spec.sides[side].column_width, test_replica_widths, sizeof(test_replica_widths));
+		spec.sides[side].expected_rows = join->sides[side].spread.count / 2;
 	}
 	return spec;
 }
@@ -466,14 +468,15 @@ test_shared_failures(void)
 	test_pages_join_create(&join, spreads, forms, 8);
 	spec = shared_spec(&join);
 	others = spec;
-	other = *spec.pages[HG_INNER];
+	other = *spec.sides[HG_INNER].pages;
 	other.rows_per_page++;
-	others.pages[HG_INNER] = &other;
+	others.sides[HG_INNER].kind = HG_SOURCE_PAGES;
+	others.sides[HG_INNER].pages = &other;
 	good = participants.engines[0]->open(participants.engines[0], test_host_plain(), &spec,
 										 &participants.jobs[0], NULL) == HG_OK &&
 		   participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
 										 &participants.jobs[1], NULL) == HG_INVALID;
-	others.pages[HG_INNER] = NULL;
+	others.sides[HG_INNER].kind = HG_SOURCE_ROWS;
 	participants.jobs[1] = NULL;
 	good =
 		good && participants.engines[1]->open(participants.engines[1], test_host_plain(), &others,
@@ -576,7 +579,7 @@ test_shared_reserved(void)
 	test_pages_join_create(&join, spreads, forms, 9);
 	spec = shared_spec(&join);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.expected_rows[side] = spreads[side].count;
+		spec.sides[side].expected_rows = spreads[side].count;
 	good = open_participants(&participants, &spec);
 	before = test_status_of(&server).memory_reserved;
 	good = good && fill_participants(&participants, &join);

@@ -68,7 +68,7 @@ open_participants(Participants *participants, uint64_t number, const TestData *d
 	bool good = true;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.expected_rows[side] = data->rows[side];
+		spec.sides[side].expected_rows = data->rows[side];
 	for (int i = 0; i < PARTICIPANTS; i++)
 		good = good && participants->engines[i]->open(participants->engines[i], test_host_plain(),
 													  &spec, &participants->jobs[i], NULL) == HG_OK;
@@ -235,13 +235,15 @@ open_with_columns(Participants *participants, const TestData *data, uint64_t num
 
 	for (int i = 0; i < PARTICIPANTS; i++)
 	{
-		HgJobSpec spec = {.key_width = data->key_width,
-						  .device = -1,
-						  .group = 99,
-						  .participants_id = number,
-						  .expected_rows = {data->rows[0], data->rows[1]},
-						  .ncolumns = {1, 1},
-						  .column_width = {{4}, {i == odd_one ? 2 : 8}}};
+		HgJobSpec spec = {
+			.key_width = data->key_width,
+			.device = -1,
+			.group = 99,
+			.participants_id = number,
+			.sides = {{.expected_rows = data->rows[0], .ncolumns = 1, .column_width = {4}},
+					  {.expected_rows = data->rows[1],
+					   .ncolumns = 1,
+					   .column_width = {i == odd_one ? 2 : 8}}}};
 
 		statuses[i] = participants->engines[i]->open(participants->engines[i], test_host_plain(),
 													 &spec, &participants->jobs[i], NULL);
@@ -553,8 +555,8 @@ ask_participant(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t numb
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.expected_rows[HG_OUTER] = rows / 2;
-	message.request.spec.expected_rows[HG_INNER] = rows - rows / 2;
+	message.request.spec.sides[HG_OUTER].expected_rows = rows / 2;
+	message.request.spec.sides[HG_INNER].expected_rows = rows - rows / 2;
 	message.request.spec.group = 5;
 	message.request.spec.participants_id = number;
 	test_ask(speaker, HG_WIRE_OPEN, job, &message);
@@ -705,8 +707,8 @@ test_try_append(bool is_shared)
 	client = test_start_client(&server);
 	engine = hg_wire_client_engine(client);
 	/* half of the rows are expected */
-	spec.expected_rows[HG_OUTER] = data.rows[HG_OUTER] / 2;
-	spec.expected_rows[HG_INNER] = data.rows[HG_INNER] / 2;
+	spec.sides[HG_OUTER].expected_rows = data.rows[HG_OUTER] / 2;
+	spec.sides[HG_INNER].expected_rows = data.rows[HG_INNER] / 2;
 
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK;
 	hg_tap_ok(good && test_counts_become(&server, 2, 1, 1) && !hg_wire_client_is_admitted(job) &&
@@ -743,7 +745,7 @@ test_try_append(bool is_shared)
 			  "and the next one is answered rightly");
 
 	/* others have the memory that the rows which nobody expected would need */
-	spec.expected_rows[HG_OUTER] = spec.expected_rows[HG_INNER] = 10;
+	spec.sides[HG_OUTER].expected_rows = spec.sides[HG_INNER].expected_rows = 10;
 	good = hg_wire_client_begin(client, test_host_plain(), &spec, &job, NULL) == HG_OK &&
 		   test_counts_become(&server, 2, 1, 0);
 	test_ask_open(&other, 3, FULL_ROWS - 1000, 0);
@@ -846,7 +848,8 @@ append_piece(void *arg)
 static void
 test_growing(void)
 {
-	const HgJobSpec one = {.key_width = 8, .device = -1, .expected_rows = {0, PIECE}};
+	const HgJobSpec one = {
+		.key_width = 8, .device = -1, .sides[HG_INNER] = {.expected_rows = PIECE}};
 	uint64_t row_bytes = 0;
 	uint64_t keys[PIECE] = {0};
 	Appender appenders[PARTICIPANTS];

@@ -494,7 +494,7 @@ open_by_hand(TestSpeaker *speaker, uint32_t job)
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.expected_rows[HG_INNER] = 100;
+	message.request.spec.sides[HG_INNER].expected_rows = 100;
 	if (job == JOB_MAKES)
 		message.request.new_replica =
 			(HgReplicaSpec){.name = {TEST_EPOCH, 2, 0, 0}, .shape = shape};
@@ -804,8 +804,8 @@ test_deaths(void)
 			const HgReplicaUse use = {.name = {TEST_EPOCH, 1, 0, 0}, .shape = shape};
 			const HgJobSpec spec = {.key_width = 8,
 									.device = -1,
-									.replica = {&use, NULL},
-									.expected_rows = {0, FULL_ROWS / 2}};
+									.sides = {{.kind = HG_SOURCE_REPLICA, .replica = {.use = &use}},
+											  {.expected_rows = FULL_ROWS / 2}}};
 			HgJob *job;
 
 			if (waits)

@@ -185,10 +185,10 @@ open_with(HgWireClient *client, uint64_t serial, uint32_t parts, const HgReplica
 	const HgReplicaColumnUse columns = {.name = *column, .shape = *shape};
 	const HgJobSpec spec = {.key_width = 8,
 							.device = -1,
-							.ncolumns = {1, 0},
-							.column_width = {{(uint8_t) shape->width}},
-							.replica = {&use, NULL},
-							.replica_columns = {&columns, NULL}};
+							.sides[HG_OUTER] = {.kind = HG_SOURCE_REPLICA,
+												.ncolumns = 1,
+												.column_width = {(uint8_t) shape->width},
+												.replica = {.use = &use, .columns = &columns}}};
 	HgJob *job = NULL;
 	HgStatus status = engine->open(engine, test_host_plain(), &spec, &job, NULL);
 
@@ -256,10 +256,11 @@ test_names(void)
 		const HgReplicaColumnUse column = {.name = wrong[i].column, .shape = column_shape};
 		const HgJobSpec spec = {.key_width = 8,
 								.device = -1,
-								.ncolumns = {0, 1},
-								.column_width = {{0}, {4}},
-								.replica = {NULL, &use},
-								.replica_columns = {NULL, &column}};
+								.sides = {{0},
+										  {.kind = HG_SOURCE_REPLICA,
+										   .ncolumns = 1,
+										   .column_width = {4},
+										   .replica = {.use = &use, .columns = &column}}}};
 
 		hg_tap_ok(engine->open(engine, test_host_plain(), &spec, &job, &error) == HG_INVALID &&
 					  (hg_replica_is_column(&wrong[i].column) ||
@@ -508,10 +509,10 @@ set_spec(HgWireMessage *message, uint32_t ncolumns)
 {
 	message->request.spec = test_plain_spec;
 	message->request.spec.key_width = 8;
-	message->request.spec.expected_rows[HG_INNER] = 100;
-	message->request.spec.ncolumns[HG_OUTER] = ncolumns;
+	message->request.spec.sides[HG_INNER].expected_rows = 100;
+	message->request.spec.sides[HG_OUTER].ncolumns = ncolumns;
 	for (uint32_t i = 0; i < ncolumns; i++)
-		message->request.spec.column_width[HG_OUTER][i] = 4;
+		message->request.spec.sides[HG_OUTER].column_width[i] = 4;
 }
 
 /* Open a job of a kind; its lease is where the answer says. */
@@ -605,14 +606,12 @@ test_pointers(void)
 	{
 		memset(&message, 0, sizeof(message));
 		set_spec(&message, 1);
-		message.request.spec.trial = nowhere;
-		message.request.spec.new_replica = nowhere;
-		message.request.spec.new_column = nowhere;
+		message.request.spec.product.graph = nowhere;
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 		{
-			message.request.spec.replica[side] = nowhere;
-			message.request.spec.replica_columns[side] = nowhere;
-			message.request.spec.lookups[side] = nowhere;
+			message.request.spec.sides[side].replica.use = nowhere;
+			message.request.spec.sides[side].replica.columns = nowhere;
+			message.request.spec.sides[side].replica.lookups = nowhere;
 		}
 		if (job == 2)
 		{

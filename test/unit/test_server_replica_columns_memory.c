@@ -160,19 +160,19 @@ test_refused_at_once(void)
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
 	message.request.spec.key_width = 8;
-	message.request.spec.ncolumns[HG_OUTER] = 1;
-	message.request.spec.expected_rows[HG_INNER] = FULL_ROWS / 2;
+	message.request.spec.sides[HG_OUTER].ncolumns = 1;
+	message.request.spec.sides[HG_INNER].expected_rows = FULL_ROWS / 2;
 	message.request.replica[HG_OUTER] = graph;
 	for (uint32_t i = 0; i < LENGTH(others); i++)
 	{
 		message.request.replica_columns[HG_OUTER][0] = others[i];
-		message.request.spec.column_width[HG_OUTER][0] = (uint8_t) others[i].shape.width;
+		message.request.spec.sides[HG_OUTER].column_width[0] = (uint8_t) others[i].shape.width;
 		test_ask(&speaker, HG_WIRE_OPEN, 1 + i, &message);
 		good = good && test_is_answered(&speaker, HG_NO_REPLICA);
 	}
 	hg_tap_ok(good, "who names another column is told so before it is his turn");
 	message.request.replica_columns[HG_OUTER][0] = column;
-	message.request.spec.column_width[HG_OUTER][0] = (uint8_t) column.shape.width;
+	message.request.spec.sides[HG_OUTER].column_width[0] = (uint8_t) column.shape.width;
 	test_ask(&speaker, HG_WIRE_OPEN, 8, &message);
 	hg_tap_ok(good && test_counts_become(&server, 3, 1, 1) && test_is_waiting(&speaker),
 			  "and who names that one waits");

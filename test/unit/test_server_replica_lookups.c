@@ -200,9 +200,12 @@ chain_init(Chain *chain)
 	chain->lookups[1].found.masked = 1;
 	chain->spec = (HgJobSpec){.key_width = 8,
 							  .device = -1,
-							  .replica = {&chain->use, &chain->use},
-							  .nlookups = {2, 0},
-							  .lookups = {chain->lookups, NULL}};
+							  .sides[HG_OUTER].kind = HG_SOURCE_REPLICA,
+							  .sides[HG_OUTER].replica.use = &chain->use,
+							  .sides[HG_INNER].kind = HG_SOURCE_REPLICA,
+							  .sides[HG_INNER].replica.use = &chain->use,
+							  .sides[HG_OUTER].replica.nlookups = 2,
+							  .sides[HG_OUTER].replica.lookups = chain->lookups};
 }
 
 /* Make the graphs of it. */
@@ -300,7 +303,7 @@ test_names(void)
 		good = good && ask_chain(client, &chain) == HG_INVALID;
 		chain_init(&chain);
 	}
-	chain.spec.nlookups[HG_OUTER] = HG_MAX_LOOKUPS + 1;
+	chain.spec.sides[HG_OUTER].replica.nlookups = HG_MAX_LOOKUPS + 1;
 	good = good && ask_chain(client, &chain) == HG_INVALID;
 	chain_init(&chain);
 	hg_tap_ok(good && hg_wire_client_state(client, NULL) == HG_WIRE_READY &&
@@ -426,8 +429,13 @@ set_opening(HgWireMessage *message, const Chain *chain)
 {
 	memset(message, 0, sizeof(*message));
 	message->request.spec = chain->spec;
-	memset(message->request.spec.replica, 0, sizeof(message->request.spec.replica));
-	memset(message->request.spec.lookups, 0, sizeof(message->request.spec.lookups));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		HgReplicaSource *replica = &message->request.spec.sides[side].replica;
+
+		*replica =
+			(HgReplicaSource){.nlookups = replica->nlookups, .nprograms = replica->nprograms};
+	}
 	message->request.replica[HG_OUTER] = message->request.replica[HG_INNER] = chain->use;
 	memcpy(message->opening.lookups[HG_OUTER], chain->lookups, sizeof(chain->lookups));
 }
@@ -450,7 +458,7 @@ say(TestSpeaker *speaker, const Chain *chain, Nonsense nonsense)
 	if (nonsense == SAID_OF_APPENDED)
 		memset(&message.request.replica[HG_OUTER], 0, sizeof(HgReplicaUse));
 	if (nonsense == SAID_TOO_MANY)
-		message.request.spec.nlookups[HG_OUTER] = UINT32_MAX;
+		message.request.spec.sides[HG_OUTER].replica.nlookups = UINT32_MAX;
 	test_ask(speaker, HG_WIRE_OPEN, 1, &message);
 	if (nonsense < SAID_MASK_OF_NONE || !test_is_answered(speaker, HG_OK))
 		return;
@@ -536,7 +544,7 @@ test_refusals(void)
 
 	set_opening(&message, &chain);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		message.request.spec.lookups[side] = nowhere;
+		message.request.spec.sides[side].replica.lookups = nowhere;
 	for (uint32_t l = 0; l < 2; l++)
 		lookups[l].own.graph = lookups[l].found.graph = nowhere;
 	test_ask(&speaker, HG_WIRE_OPEN, 9, &message);

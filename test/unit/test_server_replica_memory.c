@@ -254,7 +254,7 @@ test_room_for_jobs(uint64_t graph_bytes)
 	good = good && test_counts_become(&server, 4, 1, 1);
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.expected_rows[HG_INNER] = 100;
+	message.request.spec.sides[HG_INNER].expected_rows = 100;
 	message.request.replica[HG_OUTER] = (HgReplicaUse){.name = names[0], .shape = shape};
 	test_ask(&third, HG_WIRE_OPEN, 2, &message);
 	good = good && test_counts_become(&server, 4, 1, 2) && test_is_waiting(&third);
@@ -293,9 +293,10 @@ test_own_graphs(uint64_t graph_bytes)
 	test_start_speaker(&server, &speaker);
 	good = test_named_make(client, test_host_plain(), 1, ROWS, &error) == HG_OK;
 	/* it would fit without the graph */
-	spec.replica[HG_OUTER] = &use;
+	spec.sides[HG_OUTER].kind = HG_SOURCE_REPLICA;
+	spec.sides[HG_OUTER].replica.use = &use;
 	while (hg_host_replica_bytes(&spec) <= budget - graph_bytes)
-		spec.expected_rows[HG_INNER] += 1000;
+		spec.sides[HG_INNER].expected_rows += 1000;
 	good = good && hg_host_replica_bytes(&spec) <= budget;
 	memset(&message, 0, sizeof(message));
 	message.request.spec = spec;

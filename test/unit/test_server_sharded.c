@@ -151,7 +151,8 @@ count_in(const TestData *data, uint32_t count, const char *budget, uint64_t *pas
 
 	start_several(&several, count, options);
 	run.spec.key_width = data->key_width;
-	memcpy(run.spec.expected_rows, data->rows, sizeof(data->rows));
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		run.spec.sides[side].expected_rows = data->rows[side];
 	status = test_run_count(&run, HG_MATCH_ALL, &counted, &stats, &error);
 	if (status == HG_OK && counted != data->pairs)
 		status = HG_INVALID;
@@ -554,10 +555,11 @@ ask_shard(TestSpeaker *speaker, uint32_t shards)
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.shards = shards;
-	message.request.spec.ncolumns[HG_INNER] = 1;
-	message.request.spec.column_width[HG_INNER][0] = 1;
-	message.request.spec.expected_rows[HG_OUTER] = HAND_ROWS;
+	if (shards > 0)
+		message.request.spec.product = (HgJobProduct){HG_PRODUCT_SHARD, .shards = shards};
+	message.request.spec.sides[HG_INNER].ncolumns = 1;
+	message.request.spec.sides[HG_INNER].column_width[0] = 1;
+	message.request.spec.sides[HG_OUTER].expected_rows = HAND_ROWS;
 	test_ask(speaker, HG_WIRE_OPEN, 1, &message);
 }
 

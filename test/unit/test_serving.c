@@ -205,8 +205,26 @@ test_start_speaker(TestServer *server, TestSpeaker *speaker)
 }
 
 void
+test_set_kinds(HgWireMessage *message)
+{
+	HgWireRequest *request = &message->request;
+
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		request->spec.sides[side].kind =
+			request->replica[side].shape.key_width > 0	 ? HG_SOURCE_REPLICA
+			: message->opening.pages[side].page_size > 0 ? HG_SOURCE_PAGES
+														 : HG_SOURCE_ROWS;
+	if (request->new_replica.shape.key_width > 0)
+		request->spec.product.kind = HG_PRODUCT_GRAPH;
+	else if (request->new_column.shape.width > 0)
+		request->spec.product.kind = HG_PRODUCT_COLUMN;
+}
+
+void
 test_ask(TestSpeaker *speaker, HgWireType type, uint32_t job, HgWireMessage *message)
 {
+	if (type == HG_WIRE_OPEN)
+		test_set_kinds(message);
 	hg_wire_header(&message->header, type, job, ++speaker->sequence);
 	hg_wire_send(speaker->fd, message, -1);
 }
@@ -238,8 +256,8 @@ test_ask_open(TestSpeaker *speaker, uint32_t job, uint64_t rows, uint64_t group)
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.expected_rows[HG_OUTER] = rows / 2;
-	message.request.spec.expected_rows[HG_INNER] = rows - rows / 2;
+	message.request.spec.sides[HG_OUTER].expected_rows = rows / 2;
+	message.request.spec.sides[HG_INNER].expected_rows = rows - rows / 2;
 	message.request.spec.group = group;
 	test_ask(speaker, HG_WIRE_OPEN, job, &message);
 }

@@ -80,6 +80,9 @@ extern HgWireClient *test_start_client(TestServer *server);
 /* Starts a session with messages by hand, and receives the greeting. */
 extern void test_start_speaker(TestServer *server, TestSpeaker *speaker);
 
+/* Sets the kinds of an opening's sides and product: what is described, is. */
+extern void test_set_kinds(HgWireMessage *message);
+
 /* Send a request: with this message, or with a plain one, whose count is 1. */
 extern void test_ask(TestSpeaker *speaker, HgWireType type, uint32_t job, HgWireMessage *message);
 extern void test_ask_plainly(TestSpeaker *speaker, HgWireType type, uint32_t job);

@@ -27,10 +27,10 @@ static void
 test_vertices(void)
 {
 	HgJobSpec any = {0};
-	HgJobSpec intersect = {.probe = HG_PROBE_INTERSECT};
-	HgJobSpec standard = {.probe = HG_PROBE_STANDARD};
-	HgJobSpec sparse = {.load_factor = 0.25};
-	HgJobSpec dense = {.load_factor = 16};
+	HgJobSpec intersect = {.shape.probe = HG_PROBE_INTERSECT};
+	HgJobSpec standard = {.shape.probe = HG_PROBE_STANDARD};
+	HgJobSpec sparse = {.shape.load_factor = 0.25};
+	HgJobSpec dense = {.shape.load_factor = 16};
 
 	hg_tap_ok(shape(any, 1000, 1000).vertices_log2 == 10, "V is a power of two near N");
 	hg_tap_ok(shape(any, 1024, 1024).vertices_log2 == 10, "V is N where that is a power of two");
@@ -60,13 +60,13 @@ static void
 test_algorithms(void)
 {
 	HgJobSpec any = {0};
-	HgJobSpec v1 = {.build = HG_BUILD_V1, .bins = 64};
-	HgJobSpec v2 = {.build = HG_BUILD_V2};
-	HgJobSpec standard = {.probe = HG_PROBE_STANDARD};
-	HgJobSpec intersect = {.probe = HG_PROBE_INTERSECT};
-	HgJobSpec one_bin = {.bins = 1};
-	HgJobSpec seven_bins = {.bins = 7};
-	HgJobSpec many_bins = {.bins = 1 << 20};
+	HgJobSpec v1 = {.shape.build = HG_BUILD_V1, .shape.bins = 64};
+	HgJobSpec v2 = {.shape.build = HG_BUILD_V2};
+	HgJobSpec standard = {.shape.probe = HG_PROBE_STANDARD};
+	HgJobSpec intersect = {.shape.probe = HG_PROBE_INTERSECT};
+	HgJobSpec one_bin = {.shape.bins = 1};
+	HgJobSpec seven_bins = {.shape.bins = 7};
+	HgJobSpec many_bins = {.shape.bins = 1 << 20};
 	HgShape big;
 
 	hg_tap_ok(shape(any, 1000, 1000).build == HG_BUILD_V1 && shape(any, 1000, 1000).bins_log2 == 0,
@@ -121,8 +121,8 @@ static void
 test_direct(void)
 {
 	HgJobSpec any = {0};
-	HgJobSpec direct = {.direct = 1};
-	HgJobSpec direct_v1 = {.direct = 1, .build = HG_BUILD_V1};
+	HgJobSpec direct = {.shape.direct = 1};
+	HgJobSpec direct_v1 = {.shape.direct = 1, .shape.build = HG_BUILD_V1};
 
 	hg_tap_ok(hg_shape_direct_vertices(&any, 100, 100) == 0 &&
 				  hg_shape_direct_vertices(&direct, 0, 100) == 0 &&

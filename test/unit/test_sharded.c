@@ -218,10 +218,10 @@ test_refused(void)
 
 	for (size_t i = 0; i < LENGTH(counts); i++)
 	{
-		spec.shards = counts[i];
+		spec.product = (HgJobProduct){HG_PRODUCT_SHARD, .shards = counts[i]};
 		good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
 	}
-	spec.shards = 2;
+	spec.product = (HgJobProduct){HG_PRODUCT_SHARD, .shards = 2};
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
 	engine = passes_of(2);
 	good = good && engine->open(engine, host, &spec, &job, &error) == HG_INVALID;
@@ -230,7 +230,8 @@ test_refused(void)
 	spec.participants_id = 0;
 	spec.streamed = 1;
 	good = good && device.open(&device, host, &spec, &job, &error) == HG_INVALID;
-	spec.streamed = spec.shards = 0;
+	spec.streamed = 0;
+	spec.product.kind = HG_PRODUCT_MATCHES;
 	device.exchange = NULL;
 	good = good && sharded.engine.open(&sharded.engine, host, &spec, &job, &error) == HG_INVALID;
 	hg_tap_ok(good && hg_small_device_open_jobs() == 0, "exchange: what can be no member is told");
@@ -282,7 +283,7 @@ test_joins(uint32_t shards, TestKeys kind, uint32_t width, uint64_t outer_rows, 
 	run.capacity = 65536;
 	for (int probe = HG_PROBE_AUTO; probe <= HG_PROBE_INTERSECT; probe++)
 	{
-		run.spec.probe = (HgProbeAlgorithm) probe;
+		run.spec.shape.probe = (HgProbeAlgorithm) probe;
 		run.piece = probe == HG_PROBE_AUTO ? 0 : 777;
 		good &= test_run(&run);
 	}
@@ -339,7 +340,9 @@ noting_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	{
 		memset(&noted[noted_count], 0, sizeof(noted[noted_count]));
 		noted[noted_count].job = *job;
-		memcpy(noted[noted_count++].expected, spec->expected_rows, sizeof(noted[0].expected));
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			noted[noted_count].expected[side] = spec->sides[side].expected_rows;
+		noted_count++;
 	}
 	return status;
 }
@@ -373,7 +376,7 @@ test_expected(uint32_t shards)
 		noted_count = 0;
 		test_data_create(&data, TEST_KEYS_UNIQUE, 4, (uint32_t) rows[i], (uint32_t) rows[i]);
 		run.spec.key_width = 4;
-		run.spec.expected_rows[HG_OUTER] = run.spec.expected_rows[HG_INNER] = rows[i];
+		run.spec.sides[HG_OUTER].expected_rows = run.spec.sides[HG_INNER].expected_rows = rows[i];
 		good = good && test_run_count(&run, HG_MATCH_ALL, &counted, NULL, &error) == HG_OK &&
 			   counted == data.pairs && noted_count == shards;
 		for (uint32_t m = 0; m < noted_count; m++)
@@ -548,7 +551,7 @@ story_case(void)
 				  .rows = {STORY_ROWS, STORY_ROWS},
 				  .spread = {.values = 20, .nulls = 10}};
 
-	c.spec.probe = HG_PROBE_INTERSECT; /* of which both sides can be described */
+	c.spec.shape.probe = HG_PROBE_INTERSECT; /* of which both sides can be described */
 	test_case_create(&c, 2);
 	return c;
 }

@@ -810,13 +810,14 @@ process_rejects(Mistake mistake)
 	started = test_receive(fd, &answer) == HG_WIRE_DONE;
 	memset(&message, 0, sizeof(message));
 	message.request.spec = test_plain_spec;
-	message.request.spec.ncolumns[HG_OUTER] = 1;
-	message.request.spec.column_width[HG_OUTER][0] = 2;
+	message.request.spec.sides[HG_OUTER].ncolumns = 1;
+	message.request.spec.sides[HG_OUTER].column_width[0] = 2;
 	if (mistake == MISTAKE_NO_TABLE)
-		message.request.spec.trial = (const HgTableTrial *) 8;
+		message.request.spec.product.trial = (const HgTableTrial *) 8;
 	if (mistake == MISTAKE_TABLE_BUILT)
 	{
-		message.request.spec.ncolumns[HG_OUTER] = 0;
+		message.request.spec.sides[HG_OUTER].ncolumns = 0;
+		message.request.spec.product.kind = HG_PRODUCT_TABLE;
 		message.request.trial.spec.key_width = message.request.spec.key_width;
 	}
 	hg_wire_header(&message.header, HG_WIRE_OPEN, 1, 1);

@@ -469,7 +469,7 @@ hg_device_participants_next_try(const HgDeviceParticipants *device, HgDeviceTry 
 
 	if (number == HG_TRY_UPLOADED && pg_atomic_read_u32(&attempt->failed) == HG_STEP_APPEND)
 		return HG_TRY_WHOLE;
-	if (job_spec->ncolumns[HG_OUTER] + job_spec->ncolumns[HG_INNER] > 0 &&
+	if (job_spec->sides[HG_OUTER].ncolumns + job_spec->sides[HG_INNER].ncolumns > 0 &&
 		device->failure.status == HG_DEVICE_OUT_OF_MEMORY)
 		return HG_TRY_KEYS;
 	return HG_TRIES;
@@ -484,7 +484,7 @@ hg_device_participants_fill_spec(HgDeviceParticipants *device, HgDeviceTry numbe
 								: device->shared->job + (number == HG_TRY_KEYS);
 	if (number != HG_TRY_KEYS)
 		return;
-	memset(spec->ncolumns, 0, sizeof(spec->ncolumns));
+	spec->sides[HG_OUTER].ncolumns = spec->sides[HG_INNER].ncolumns = 0;
 	device->reduction = NULL;
 	hg_gather_forget(device->gather);
 }

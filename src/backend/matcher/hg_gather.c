@@ -86,8 +86,8 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 void
 hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec)
 {
-	spec->ncolumns[side] = set->ncolumns;
-	memcpy(spec->column_width[side], set->widths, set->ncolumns);
+	spec->sides[side].ncolumns = set->ncolumns;
+	memcpy(spec->sides[side].column_width, set->widths, set->ncolumns);
 }
 
 void

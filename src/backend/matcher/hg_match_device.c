@@ -420,7 +420,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 								 &source->gather, task->context);
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.expected_rows[side] = pg_atomic_read_u64(&device->shared->rows[side]);
+		spec.sides[side].expected_rows = pg_atomic_read_u64(&device->shared->rows[side]);
 	hg_host_set_timeout(&task->host, fetched->alone
 										 ? hg_device_timeout_alone_ms(device_no, timeout_ms)
 										 : timeout_ms);

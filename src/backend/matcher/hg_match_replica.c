@@ -119,25 +119,26 @@ hg_replica_spec(const HgMatcherSpec *spec, const HgReduction *reduction, HgRepli
 
 		uses->sides[side] = replica->use;
 		uses->sides[side].masked = spec->covered[side]->mask != NULL;
-		asked.replica[side] = &uses->sides[side];
-		asked.partitions[side] = replica->partitions;
+		asked.sides[side].kind = HG_SOURCE_REPLICA;
+		asked.sides[side].replica.use = &uses->sides[side];
+		asked.sides[side].replica.partitions = replica->partitions;
 		for (uint32 i = 0; i < replica->nlookups; i++)
 		{
 			uses->lookups[side][i] = replica->lookups[i].lookup;
 			uses->lookups[side][i].found.masked = replica->lookups[i].mask != NULL;
 		}
-		asked.nlookups[side] = replica->nlookups;
-		asked.lookups[side] = uses->lookups[side];
-		asked.copartition[side] = replica->copartition;
+		asked.sides[side].replica.nlookups = replica->nlookups;
+		asked.sides[side].replica.lookups = uses->lookups[side];
+		asked.sides[side].replica.copartition = replica->copartition;
 		if (reduction != NULL)
 		{
-			asked.replica_columns[side] = replica->columns;
-			asked.nprograms[side] = replica->nprograms;
-			asked.programs[side] = replica->programs;
+			asked.sides[side].replica.columns = replica->columns;
+			asked.sides[side].replica.nprograms = replica->nprograms;
+			asked.sides[side].replica.programs = replica->programs;
 		}
-		asked.expected_rows[side] = replica->use.shape.rows;
+		asked.sides[side].expected_rows = replica->use.shape.rows;
 		if (replica->filters.nfilters > 0)
-			asked.filters[side] = &replica->filters;
+			asked.sides[side].replica.filters = &replica->filters;
 	}
 	return asked;
 }

@@ -54,22 +54,24 @@ hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec)
 	const bool on_device = source->ops->on_device;
 
 	hg_matcher_init_spec(spec, task->spec.key_width, source->reduction, on_device);
-	spec->direct = task->spec.direct && !on_device && hg_table == HG_TABLE_AUTO;
+	spec->shape.direct = task->spec.direct && !on_device && hg_table == HG_TABLE_AUTO;
 	/*
 	 * Under auto no table: none was faster than the graph that a join builds, from 100,000 to 3
 	 * million unique inner rows, whether or not these fit a near cache
 	 * (docs/benchmarks/hash-tables.md).
 	 */
-	spec->table = on_device || hg_table == HG_TABLE_AUTO ? HG_TABLE_CSR : (HgTableKind) hg_table;
+	spec->shape.table =
+		on_device || hg_table == HG_TABLE_AUTO ? HG_TABLE_CSR : (HgTableKind) hg_table;
 	spec->first_only = task->spec.mode == HG_MATCH_FIRST;
-	spec->direct_limit = task->spec.direct_limit;
+	spec->shape.direct_limit = task->spec.direct_limit;
 	spec->streamed = task->spec.streamed_rows > 0;
 	/* a replacement on the CPU would need the inner rows to skip returned matches */
 	spec->outer_only = spec->streamed && task->spec.unread[HG_INNER];
-	spec->trial = on_device ? task->spec.trial : NULL;
+	if (on_device && task->spec.trial != NULL)
+		spec->product = (HgJobProduct){HG_PRODUCT_TABLE, .trial = task->spec.trial};
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		spec->expected_rows[side] =
+		spec->sides[side].expected_rows =
 			side == HG_OUTER && spec->streamed ? task->spec.streamed_rows : task->sides[side].rows;
 		if (source->gather.columns[side] != NULL)
 			hg_column_set_fill_spec(source->gather.columns[side], (HgSide) side, spec);

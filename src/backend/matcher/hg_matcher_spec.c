@@ -144,10 +144,10 @@ hg_matcher_init_spec(HgJobSpec *spec, uint32 key_width, const HgReduction *reduc
 {
 	memset(spec, 0, sizeof(*spec));
 	spec->key_width = key_width;
-	spec->build = (HgBuildAlgorithm) hg_build;
-	spec->probe = (HgProbeAlgorithm) hg_probe;
-	spec->load_factor = hg_load_factor;
-	spec->bins = (uint32) hg_bins;
+	spec->shape.build = (HgBuildAlgorithm) hg_build;
+	spec->shape.probe = (HgProbeAlgorithm) hg_probe;
+	spec->shape.load_factor = hg_load_factor;
+	spec->shape.bins = (uint32) hg_bins;
 	if (on_device)
 		spec->memory_limit = (uint64) hg_gpu_memory_limit * 1024;
 	spec->device = hg_device_requested_ordinal();

@@ -127,8 +127,9 @@ hg_page_job_open(HgPageJob *job)
 	asked.participants_id = spec->participants_id;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		asked.pages[side] = &spec->pages[side];
-		asked.expected_rows[side] = spec->expected_rows[side];
+		asked.sides[side].kind = HG_SOURCE_PAGES;
+		asked.sides[side].pages = &spec->pages[side];
+		asked.sides[side].expected_rows = spec->expected_rows[side];
 	}
 	job->calls = *hg_wire_client_engine(client);
 	hg_host_set_timeout(&job->host, HG_PAGE_JOB_TURN_MS);

@@ -162,7 +162,7 @@ hg_upload_create(const HgUploadSpec *spec)
 	upload->spec.participants_id = spec->participants_id;
 	upload->device_no = spec->device_no;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		upload->spec.expected_rows[side] = spec->expected_rows[side];
+		upload->spec.sides[side].expected_rows = spec->expected_rows[side];
 	INSTR_TIME_SET_CURRENT(upload->started);
 	hg_upload_open_job(upload);
 	return upload;

@@ -108,13 +108,14 @@ job_choose_shape(HgJob *job, const uint64_t rows[2])
 	bool whole_bins = job->participants != NULL && job->participants->whole_bins;
 	bool spread = is_spread(job, rows);
 
-	if (whole_bins && job->base.spec.build == HG_BUILD_AUTO && job->base.spec.bins == 0 &&
-		UINT64_C(1) << shape.bins_log2 < WHOLE_BINS && rows[0] + rows[1] >= WHOLE_BINS_FROM)
+	if (whole_bins && job->base.spec.shape.build == HG_BUILD_AUTO &&
+		job->base.spec.shape.bins == 0 && UINT64_C(1) << shape.bins_log2 < WHOLE_BINS &&
+		rows[0] + rows[1] >= WHOLE_BINS_FROM)
 	{
 		HgJobSpec spec = job->base.spec;
 
-		spec.build = HG_BUILD_V2;
-		spec.bins = WHOLE_BINS;
+		spec.shape.build = HG_BUILD_V2;
+		spec.shape.bins = WHOLE_BINS;
 		shape = hg_shape_choose(&spec, &cpu_limits, rows[HG_OUTER], rows[HG_INNER]);
 	}
 	job->shape = shape;
@@ -161,15 +162,16 @@ job_choose_direct(HgJob *job, const uint64_t rows[2], const HgCpuBounds *bounds,
 				  HgError *error)
 {
 	double start = hg_clock_ms();
-	const uint64_t sides[2] = {job->base.spec.streamed ? job->base.spec.expected_rows[HG_OUTER]
-													   : rows[HG_OUTER],
-							   rows[HG_INNER]};
+	const uint64_t sides[2] = {
+		job->base.spec.streamed ? job->base.spec.sides[HG_OUTER].expected_rows : rows[HG_OUTER],
+		rows[HG_INNER]};
 	/* the plan for two sides of HashGraphs, or for one whole graph, at least DIRECT_BYTES */
-	double planned = job->base.spec.streamed
-						 ? graph_row_bytes(job->base.spec.key_width, job->base.spec.load_factor) *
-							   (double) rows[HG_INNER]
-						 : hg_cpu_row_bytes(job->base.spec.key_width, job->base.spec.load_factor) *
-							   ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
+	double planned =
+		job->base.spec.streamed
+			? graph_row_bytes(job->base.spec.key_width, job->base.spec.shape.load_factor) *
+				  (double) rows[HG_INNER]
+			: hg_cpu_row_bytes(job->base.spec.key_width, job->base.spec.shape.load_factor) *
+				  ((double) rows[HG_OUTER] + (double) rows[HG_INNER]);
 	uint64_t bytes = job->participants != NULL ? SHARED_DIRECT_BYTES(planned)
 					 : planned > DIRECT_BYTES  ? (uint64_t) planned
 											   : DIRECT_BYTES;
@@ -239,11 +241,12 @@ job_make_graphs(HgJob *job, HgError *error)
 static bool
 job_choose_whole(HgJob *job, uint64_t rows)
 {
-	if (!hg_cpu_graph_is_near(job->base.spec.key_width, job->base.spec.load_factor, (double) rows))
+	if (!hg_cpu_graph_is_near(job->base.spec.key_width, job->base.spec.shape.load_factor,
+							  (double) rows))
 		return false;
-	job->base.spec.build = HG_BUILD_V1;
-	job->base.spec.probe = HG_PROBE_STANDARD;
-	job->base.spec.bins = 0;
+	job->base.spec.shape.build = HG_BUILD_V1;
+	job->base.spec.shape.probe = HG_PROBE_STANDARD;
+	job->base.spec.shape.bins = 0;
 	return true;
 }
 
@@ -257,7 +260,7 @@ hg_cpu_build(HgJob *job, HgError *error)
 
 	if (job->participants != NULL)
 	{
-		if (job->base.spec.direct)
+		if (job->base.spec.shape.direct)
 			status = hg_cpu_direct_bounds(job, &bounds, error);
 		status = hg_cpu_participants_count(job, status, rows, &bounds, &room, error);
 	}

@@ -329,7 +329,7 @@ hg_wire_columns(const HgJobSpec *spec)
 	uint32_t columns = 0;
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 			columns |= HG_WIRE_COLUMN(side, column);
 	return columns;
 }
@@ -340,9 +340,9 @@ hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns)
 	uint64_t bytes = 2 * sizeof(uint32_t);
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 			if (columns & HG_WIRE_COLUMN(side, column))
-				bytes += spec->column_width[side][column] + 1;
+				bytes += spec->sides[side].column_width[column] + 1;
 	return bytes;
 }
 
@@ -359,12 +359,12 @@ hg_wire_lay_out_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *
 	matches->inner = matches->outer + capacity;
 	results += capacity * 2 * sizeof(uint32_t);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 		{
 			if ((columns & HG_WIRE_COLUMN(side, column)) == 0)
 				continue;
 			matches->values[side][column] = results;
-			results += capacity * spec->column_width[side][column];
+			results += capacity * spec->sides[side].column_width[column];
 			matches->nulls[side][column] = results;
 			results += capacity;
 		}
@@ -386,10 +386,10 @@ hg_wire_lay_out_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity, unsi
 	at += capacity * spec->key_width;
 	rows->numbers = (uint32_t *) (void *) at;
 	at += capacity * sizeof(uint32_t);
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 	{
 		rows->values[column] = at;
-		at += capacity * spec->column_width[side][column];
+		at += capacity * spec->sides[side].column_width[column];
 		rows->nulls[column] = at;
 		at += capacity;
 	}

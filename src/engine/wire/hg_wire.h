@@ -127,7 +127,7 @@
  *
  * SHARDS
  *
- * A job whose OPEN says that it is a shard (HgJobSpec.shards, engine/hg_exchange.h) is admitted
+ * A job whose OPEN says that it is a shard (HG_PRODUCT_SHARD, engine/hg_exchange.h) is admitted
  * with its expected rows and the memory of their exchange.  It gets TALLY, EXPECT, TAKE_ROWS,
  * PUT_ROWS and ARRIVED before BUILD; no other job does.  The other shards are jobs of other
  * connections, mostly to other processes, and shards know nothing of each other.  The client moves
@@ -234,7 +234,7 @@
 #include "hg_wire_client.h"
 
 #define HG_WIRE_MAGIC UINT32_C(0x48475752)
-#define HG_WIRE_VERSION 14
+#define HG_WIRE_VERSION 15
 
 /* Offsets and lengths of leases and results are multiples of this. */
 #define HG_WIRE_PAGE UINT64_C(4096)
@@ -346,23 +346,23 @@ typedef struct HgWireRequest
 	HgExchange exchange; /* EXPECT */
 	HgPeerWindow
 		window; /* SEND_ROWS: that shard's window; memory is 0, the descriptor is attached */
-	HgTableTrial trial;		   /* OPEN: the table to measure; spec.key_width is 0 for none */
-	HgReplicaSpec new_replica; /* OPEN: the new graph replica; shape.key_width is 0 for none; DROP:
-								* a name, which may be a column's */
+	HgTableTrial trial;		   /* OPEN: the table to measure, if spec.product is one */
+	HgReplicaSpec new_replica; /* OPEN: likewise the new graph replica; DROP: a name, which may be a
+								* column's */
+	HgReplicaColumnSpec new_column; /* OPEN: likewise the new column replica */
 
-	/* OPEN: by HgSide; shape.key_width is 0 for none.  Pointers from here on are NULL. */
+	/* OPEN: by HgSide, of sides that are graph replicas.  Pointers from here on are NULL. */
 	HgReplicaUse replica[2];
-	HgReplicaColumnSpec new_column;						   /* OPEN: shape.width is 0 for none */
-	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: of replica sides */
+	HgReplicaColumnUse replica_columns[2][HG_MAX_COLUMNS]; /* OPEN: likewise */
 } HgWireRequest;
 
 /* The message OPEN. */
 typedef struct HgWireOpening
 {
 	HgWireRequest request;
-	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS]; /* [spec.nlookups], of replica sides */
-	HgProgram programs[2][HG_MAX_PROGRAMS];		/* [spec.nprograms], likewise */
-	HgPageSpec pages[2];						/* by HgSide; page_size is 0 for a side without */
+	HgReplicaLookup lookups[2][HG_MAX_LOOKUPS]; /* [nlookups], of replica sides */
+	HgProgram programs[2][HG_MAX_PROGRAMS];		/* [nprograms], likewise */
+	HgPageSpec pages[2];						/* by HgSide, of sides that come as pages */
 	HgRowFilters filters[2];					/* by HgSide; nfilters is 0 for a side without */
 } HgWireOpening;
 

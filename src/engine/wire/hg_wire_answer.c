@@ -131,14 +131,16 @@ status_exists(HgStatus status)
 static bool
 has_replicas(const HgRemoteJob *job)
 {
-	return job->spec.replica[HG_OUTER] != NULL || job->spec.replica[HG_INNER] != NULL;
+	return job->spec.sides[HG_OUTER].kind == HG_SOURCE_REPLICA ||
+		   job->spec.sides[HG_INNER].kind == HG_SOURCE_REPLICA;
 }
 
 /* Returns true if rows of such sides look up others. */
 static bool
 has_lookups(const HgRemoteJob *job)
 {
-	return job->spec.nlookups[HG_OUTER] + job->spec.nlookups[HG_INNER] > 0;
+	return hg_side_replica(&job->spec, HG_OUTER)->nlookups > 0 ||
+		   hg_side_replica(&job->spec, HG_INNER)->nlookups > 0;
 }
 
 /* Returns true if the job is not shared. */
@@ -156,7 +158,7 @@ has_computed(const HgRemoteJob *job)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		computed |= hg_computed_columns(&job->spec, (HgSide) side) > 0 ||
-					hg_row_filters_compute(job->spec.filters[side]);
+					hg_row_filters_compute(hg_side_replica(&job->spec, (HgSide) side)->filters);
 	return computed;
 }
 
@@ -187,14 +189,15 @@ names(const HgRemoteJob *job, const HgReplicaName *name)
 
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		const HgRowFilters *filters = job->spec.filters[side];
+		const HgReplicaSource *replica = &job->spec.sides[side].replica;
+		const HgRowFilters *filters = hg_side_replica(&job->spec, (HgSide) side)->filters;
 
-		if (job->spec.replica[side] == NULL)
+		if (job->spec.sides[side].kind != HG_SOURCE_REPLICA)
 			continue;
 		named |= hg_replica_name_equal(&job->replica[side].name, name);
-		for (uint32_t i = 0; i < job->spec.ncolumns[side]; i++)
+		for (uint32_t i = 0; i < job->spec.sides[side].ncolumns; i++)
 			named |= hg_replica_name_equal(&job->replica_columns[side][i].name, name);
-		for (uint32_t i = 0; i < job->spec.nlookups[side]; i++)
+		for (uint32_t i = 0; i < replica->nlookups; i++)
 			named |= hg_replica_name_equal(&job->lookups[side][i].own.name, name) ||
 					 hg_replica_name_equal(&job->lookups[side][i].found.name, name);
 		for (uint32_t i = 0; filters != NULL && i < filters->ncolumns; i++)
@@ -237,7 +240,8 @@ stats_are_sane(const HgRemoteJob *job, const HgJobStats *stats)
 		if (stats->rows[side] > most_rows(job, (HgSide) side))
 			return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (stats->null_keys[side] > (job->spec.pages[side] != NULL ? HG_MAX_ROWS : 0))
+		if (stats->null_keys[side] >
+			(job->spec.sides[side].kind == HG_SOURCE_PAGES ? HG_MAX_ROWS : 0))
 			return false;
 	/* a process knows only one shard */
 	if (stats->exchanged != 0 || stats->sent != 0)
@@ -275,7 +279,8 @@ static bool
 has_all_rows(const HgRemoteJob *job, const HgJobStats *stats)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (is_alone(job) && job->spec.pages[side] == NULL && stats->rows[side] != job->rows[side])
+		if (is_alone(job) && job->spec.sides[side].kind != HG_SOURCE_PAGES &&
+			stats->rows[side] != job->rows[side])
 			return false;
 	return true;
 }
@@ -293,7 +298,7 @@ static void
 take_page_rows(HgRemoteJob *job, const HgJobStats *stats)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (is_alone(job) && job->spec.pages[side] != NULL)
+		if (is_alone(job) && job->spec.sides[side].kind == HG_SOURCE_PAGES)
 			job->rows[side] = stats->rows[side];
 }
 
@@ -487,9 +492,9 @@ are_rows(const HgRemoteJob *job, HgSide side, const uint32_t *rows, size_t count
 {
 	if (job->numbers[side] != NULL)
 		return are_numbers(rows, count, job->numbers[side]);
-	if (job->spec.replica[side] != NULL)
+	if (job->spec.sides[side].kind == HG_SOURCE_REPLICA)
 		return are_below(rows, count, hg_replica_rows_end(&job->replica[side].shape));
-	if (job->spec.pages[side] != NULL && is_alone(job))
+	if (job->spec.sides[side].kind == HG_SOURCE_PAGES && is_alone(job))
 		return are_below(rows, count, job->page_rows[side]);
 	if (job->exchange[side].arrived)
 		return are_below(rows, count, job->exchange[side].numbers);
@@ -526,7 +531,8 @@ hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard, const HgE
 	HgRemoteExchange *exchange = &job->exchange[side];
 	uint32_t begin;
 
-	if (shard >= job->spec.shards || !are_below(rows->numbers, rows->count, exchange->numbers))
+	if (shard >= job->spec.product.shards ||
+		!are_below(rows->numbers, rows->count, exchange->numbers))
 		return false;
 	begin = shard > 0 ? exchange->ends[shard - 1] : 0;
 	if (!are_of_parts(job, rows, begin, exchange->ends[shard] - begin))

@@ -26,7 +26,7 @@ check_exchange(HgRemoteJob *job, HgSide side, bool expecting, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (job->spec.shards == 0)
+	if (job->spec.product.kind != HG_PRODUCT_SHARD)
 		return hg_error_set(error, HG_INVALID, NULL, "the job is no member of several");
 	if (job->exchange[side].expects != expecting || job->exchange[side].arrived)
 		return hg_error_set(error, HG_INVALID, NULL, "this is not the time to exchange rows so");
@@ -67,7 +67,7 @@ hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, Hg
 	HgWireMessage message;
 
 	if (status == HG_OK)
-		status = hg_exchange_check(exchange, job->spec.shards, error);
+		status = hg_exchange_check(exchange, job->spec.product.shards, error);
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
@@ -92,10 +92,10 @@ copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExch
 {
 	memcpy(to->keys, from->keys, to->count * spec->key_width);
 	memcpy(to->numbers, from->numbers, to->count * sizeof(uint32_t));
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 	{
 		memcpy(to->values[column], from->values[column],
-			   to->count * spec->column_width[side][column]);
+			   to->count * spec->sides[side].column_width[column]);
 		to->has_nulls[column] = from->has_nulls[column];
 		if (to->has_nulls[column])
 			memcpy(to->nulls[column], from->nulls[column], to->count);
@@ -118,7 +118,7 @@ take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, unsigned char *result
 	if (reply->count > room)
 		return hg_wire_client_distrust(job->client, error);
 	hg_wire_lay_out_rows(&job->spec, side, room, results, &placed);
-	for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 		placed.has_nulls[column] = (reply->nulls & HG_WIRE_COLUMN(side, column)) != 0;
 	rows->count = (size_t) reply->count;
 	copy_rows(&job->spec, side, &placed, rows);
@@ -161,10 +161,10 @@ rows_from(const HgJobSpec *spec, HgSide side, const HgExchangeRows *rows, size_t
 
 	rest.keys = (unsigned char *) rows->keys + at * spec->key_width;
 	rest.numbers = rows->numbers + at;
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+	for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 	{
 		rest.values[column] =
-			(unsigned char *) rows->values[column] + at * spec->column_width[side][column];
+			(unsigned char *) rows->values[column] + at * spec->sides[side].column_width[column];
 		if (rows->has_nulls[column])
 			rest.nulls[column] = rows->nulls[column] + at;
 	}
@@ -192,7 +192,7 @@ hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, 
 		placed.count = (size_t) message.request.count;
 		copy_rows(&job->spec, side, &rest, &placed);
 		message.request.side = (uint32_t) side;
-		for (uint32_t column = 0; column < job->spec.ncolumns[side]; column++)
+		for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 			if (rows->has_nulls[column])
 				message.request.columns |= HG_WIRE_COLUMN(side, column);
 		at += placed.count;
@@ -249,7 +249,7 @@ hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPee
 	HgRemoteExchange *exchange = &job->exchange[side];
 	HgWireMessage message;
 
-	if (status == HG_OK && (shard >= job->spec.shards || exchange->sending != 0))
+	if (status == HG_OK && (shard >= job->spec.product.shards || exchange->sending != 0))
 		status = hg_error_set(error, HG_INVALID, NULL, "rows can not be sent there now");
 	if (status != HG_OK)
 		return status;

@@ -15,95 +15,74 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Copies the lookups of a side into the job, without the engine's pointers. */
-static void
-copy_lookups(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
-{
-	for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-	{
-		HgReplicaLookup *lookup = &job->lookups[side][i];
-
-		*lookup = spec->lookups[side][i];
-		lookup->own.graph = lookup->found.graph = NULL;
-	}
-	if (spec->nlookups[side] > 0)
-		job->spec.lookups[side] = job->lookups[side];
-}
-
-/* Copies the columns of a side, and the programs that compute some of them, into the job. */
-static void
-copy_columns(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
-{
-	for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
-	{
-		job->replica_columns[side][column] = spec->replica_columns[side][column];
-		job->replica_columns[side][column].column = NULL;
-	}
-	job->spec.replica_columns[side] = job->replica_columns[side];
-	if (spec->nprograms[side] == 0)
-		return;
-	memcpy(job->programs[side], spec->programs[side], spec->nprograms[side] * sizeof(HgProgram));
-	job->spec.programs[side] = job->programs[side];
-}
-
-/* Copies the filters of a side, without the engine's pointers, into the job. */
-static void
-copy_filters(HgRemoteJob *job, const HgJobSpec *spec, HgSide side)
-{
-	HgRowFilters *filters = &job->filters[side];
-
-	if (spec->filters[side] == NULL || spec->filters[side]->nfilters == 0)
-		return;
-	*filters = *spec->filters[side];
-	for (uint32_t i = 0; i < filters->ncolumns; i++)
-		filters->columns[i].column = NULL;
-	job->spec.filters[side] = filters;
-}
-
 /*
- * Copies the spec and what it points to into the job.  Replicas are left with their names only, as
+ * Copies a side that is a graph replica into the job.  Replicas are left with their names only, as
  * pointers mean nothing in another process.
  */
 static void
+copy_replica(HgRemoteJob *job, const HgReplicaSource *from, HgSide side)
+{
+	HgReplicaSource *replica = &job->spec.sides[side].replica;
+
+	job->replica[side] = *from->use;
+	job->replica[side].graph = NULL;
+	job->rows[side] = from->use->shape.rows;
+	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
+	{
+		job->replica_columns[side][column] = from->columns[column];
+		job->replica_columns[side][column].column = NULL;
+	}
+	for (uint32_t i = 0; i < from->nlookups; i++)
+	{
+		job->lookups[side][i] = from->lookups[i];
+		job->lookups[side][i].own.graph = job->lookups[side][i].found.graph = NULL;
+	}
+	if (from->nprograms > 0)
+		memcpy(job->programs[side], from->programs, from->nprograms * sizeof(HgProgram));
+	if (from->filters != NULL && from->filters->nfilters > 0)
+		job->filters[side] = *from->filters;
+	for (uint32_t i = 0; i < job->filters[side].ncolumns; i++)
+		job->filters[side].columns[i].column = NULL;
+	*replica = (HgReplicaSource){.use = &job->replica[side],
+								 .columns = job->replica_columns[side],
+								 .nlookups = from->nlookups,
+								 .lookups = job->lookups[side],
+								 .nprograms = from->nprograms,
+								 .programs = job->programs[side]};
+	if (job->filters[side].nfilters > 0)
+		replica->filters = &job->filters[side];
+}
+
+/* Copies the spec and what it points to into the job. */
+static void
 copy_spec(HgRemoteJob *job, const HgJobSpec *spec)
 {
+	HgJobProduct *product = &job->spec.product;
+
 	job->spec = *spec;
-	if (spec->trial != NULL)
+	if (product->kind == HG_PRODUCT_TABLE)
 	{
-		job->trial = *spec->trial;
-		job->spec.trial = &job->trial;
+		job->trial = *product->trial;
+		product->trial = &job->trial;
 	}
-	if (spec->new_replica != NULL)
+	else if (product->kind == HG_PRODUCT_GRAPH)
 	{
-		job->new_replica = *spec->new_replica;
-		job->spec.new_replica = &job->new_replica;
+		job->new_replica = *product->graph;
+		product->graph = &job->new_replica;
 	}
-	if (spec->new_column != NULL)
+	else if (product->kind == HG_PRODUCT_COLUMN)
 	{
-		job->new_column = *spec->new_column;
-		job->spec.new_column = &job->new_column;
+		job->new_column = *product->column;
+		product->column = &job->new_column;
 	}
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
-		job->spec.replica_columns[side] = NULL;
-		job->spec.lookups[side] = NULL;
-		if (spec->pages[side] != NULL)
+		if (spec->sides[side].kind == HG_SOURCE_REPLICA)
+			copy_replica(job, &spec->sides[side].replica, (HgSide) side);
+		else if (spec->sides[side].kind == HG_SOURCE_PAGES)
 		{
-			job->pages[side] = *spec->pages[side];
-			job->spec.pages[side] = &job->pages[side];
+			job->pages[side] = *spec->sides[side].pages;
+			job->spec.sides[side].pages = &job->pages[side];
 		}
-		job->spec.programs[side] = NULL;
-		job->spec.filters[side] = NULL;
-		if (spec->replica[side] == NULL)
-			continue;
-		job->replica[side] = *spec->replica[side];
-		job->replica[side].graph = NULL;
-		job->spec.replica[side] = &job->replica[side];
-		job->rows[side] = job->replica[side].shape.rows;
-		copy_columns(job, spec, (HgSide) side);
-		copy_lookups(job, spec, (HgSide) side);
-		copy_filters(job, spec, (HgSide) side);
-	}
 }
 
 /* Returns the bytes of keys and columns that a job is expected to get, or of its replica. */
@@ -112,22 +91,21 @@ expected_bytes(const HgJobSpec *spec)
 {
 	uint64_t bytes = 0;
 
-	if (spec->new_replica != NULL)
-		return spec->new_replica->shape.rows *
-			   (spec->new_replica->shape.key_width + sizeof(uint32_t));
-	if (spec->new_column != NULL)
-		return hg_replica_ordinals(&spec->new_column->shape) * spec->new_column->shape.width;
+	if (hg_replica_is_made(spec))
+		return hg_replica_least_bytes(spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		uint64_t row = spec->key_width;
 
 		/* the device process refuses a job with too many */
-		for (uint32_t column = 0; column < spec->ncolumns[side] && column < HG_MAX_COLUMNS;
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns && column < HG_MAX_COLUMNS;
 			 column++)
-			row += spec->replica[side] != NULL ? spec->replica_columns[side][column].shape.width
-											   : spec->column_width[side][column];
-		bytes += row * (spec->replica[side] != NULL ? spec->replica[side]->shape.rows
-													: spec->expected_rows[side]);
+			row += spec->sides[side].kind == HG_SOURCE_REPLICA
+					   ? spec->sides[side].replica.columns[column].shape.width
+					   : spec->sides[side].column_width[column];
+		bytes += row * (spec->sides[side].kind == HG_SOURCE_REPLICA
+							? spec->sides[side].replica.use->shape.rows
+							: spec->sides[side].expected_rows);
 	}
 	return bytes;
 }
@@ -142,26 +120,28 @@ check_spec(const HgJobSpec *spec, HgError *error)
 
 	if (status != HG_OK)
 		return status;
-	if (spec->new_replica != NULL)
-		named &= hg_replica_is_graph(&spec->new_replica->name);
-	if (spec->new_column != NULL)
-		named &= hg_replica_is_column(&spec->new_column->name);
+	if (spec->product.kind == HG_PRODUCT_GRAPH)
+		named &= hg_replica_is_graph(&spec->product.graph->name);
+	if (spec->product.kind == HG_PRODUCT_COLUMN)
+		named &= hg_replica_is_column(&spec->product.column->name);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		if (spec->replica[side] == NULL)
+		const HgReplicaSource *replica = &spec->sides[side].replica;
+
+		if (spec->sides[side].kind != HG_SOURCE_REPLICA)
 			continue;
-		named &= hg_replica_is_graph(&spec->replica[side]->name);
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		named &= hg_replica_is_graph(&replica->use->name);
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 		{
-			const HgReplicaColumnUse *use = &spec->replica_columns[side][column];
+			const HgReplicaColumnUse *use = &replica->columns[column];
 
 			named &= use->program > 0 ? use->name.serial == 0 : hg_replica_is_column(&use->name);
 		}
-		for (uint32_t i = 0; i < spec->nlookups[side]; i++)
-			named &= hg_replica_is_graph(&spec->lookups[side][i].own.name) &&
-					 hg_replica_is_graph(&spec->lookups[side][i].found.name);
-		for (uint32_t i = 0; spec->filters[side] != NULL && i < spec->filters[side]->ncolumns; i++)
-			named &= hg_replica_is_column(&spec->filters[side]->columns[i].name);
+		for (uint32_t i = 0; i < replica->nlookups; i++)
+			named &= hg_replica_is_graph(&replica->lookups[i].own.name) &&
+					 hg_replica_is_graph(&replica->lookups[i].found.name);
+		for (uint32_t i = 0; replica->filters != NULL && i < replica->filters->ncolumns; i++)
+			named &= hg_replica_is_column(&replica->filters->columns[i].name);
 	}
 	return named ? HG_OK
 				 : hg_error_set(error, HG_INVALID, NULL, "what is kept has no name of its kind");
@@ -198,12 +178,12 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 
 	memset(&message, 0, sizeof(message));
 	message.request.spec = *spec;
-	message.request.spec.trial = NULL;
-	message.request.spec.new_replica = NULL;
-	message.request.spec.new_column = NULL;
+	if (spec->product.kind != HG_PRODUCT_SHARD)
+		message.request.spec.product = (HgJobProduct){.kind = spec->product.kind};
 	message.request.trial = job->trial;
 	message.request.new_replica = job->new_replica;
 	message.request.new_column = job->new_column;
+	memcpy(message.request.replica, job->replica, sizeof(job->replica));
 	memcpy(message.request.replica_columns, job->replica_columns, sizeof(job->replica_columns));
 	memcpy(message.opening.lookups, job->lookups, sizeof(job->lookups));
 	memcpy(message.opening.pages, job->pages, sizeof(job->pages));
@@ -211,13 +191,10 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	memcpy(message.opening.filters, job->filters, sizeof(job->filters));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		message.request.spec.replica[side] = NULL;
-		message.request.spec.replica_columns[side] = NULL;
-		message.request.spec.lookups[side] = NULL;
-		message.request.spec.pages[side] = NULL;
-		message.request.spec.programs[side] = NULL;
-		message.request.spec.filters[side] = NULL;
-		message.request.replica[side] = job->replica[side];
+		const HgReplicaSource *replica = hg_side_replica(spec, (HgSide) side);
+
+		message.request.spec.sides[side].replica =
+			(HgReplicaSource){.nlookups = replica->nlookups, .nprograms = replica->nprograms};
 	}
 	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)

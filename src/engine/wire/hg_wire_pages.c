@@ -22,7 +22,7 @@ check_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page, 
 
 	if (status != HG_OK)
 		return status;
-	return hg_pages_append_check(job->spec.pages[side], count, first_page, error);
+	return hg_pages_append_check(hg_side_pages(&job->spec, side), count, first_page, error);
 }
 
 /* Adds the most rows that the pages sent can have, and notes their row numbers. */

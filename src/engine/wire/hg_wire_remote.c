@@ -125,12 +125,12 @@ copy_matches(const HgJobSpec *spec, const HgMatches *from, uint64_t nulls, HgMat
 	memcpy(to->outer, from->outer, to->count * sizeof(uint32_t));
 	memcpy(to->inner, from->inner, to->count * sizeof(uint32_t));
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		for (uint32_t column = 0; column < spec->ncolumns[side]; column++)
+		for (uint32_t column = 0; column < spec->sides[side].ncolumns; column++)
 		{
 			if (to->values[side][column] == NULL)
 				continue;
 			memcpy(to->values[side][column], from->values[side][column],
-				   to->count * spec->column_width[side][column]);
+				   to->count * spec->sides[side].column_width[column]);
 			to->has_nulls[side][column] = (nulls & HG_WIRE_COLUMN(side, column)) != 0;
 			if (to->has_nulls[side][column])
 				memcpy(to->nulls[side][column], from->nulls[side][column], to->count);
@@ -339,7 +339,7 @@ hg_wire_remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *er
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status;
 
-	if (job->spec.trial == NULL)
+	if (job->spec.product.kind != HG_PRODUCT_TABLE)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no table");
 	status = hg_wire_job_ask_plainly(job, HG_WIRE_MEASURE, 0, 0, error);
 

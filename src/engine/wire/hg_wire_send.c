@@ -68,9 +68,9 @@ check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, 
 
 	if (status != HG_OK)
 		return status;
-	if (job->spec.pages[side] != NULL)
+	if (job->spec.sides[side].kind == HG_SOURCE_PAGES)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join comes as pages");
-	if (hg_replica_is_made(&job->spec) || job->spec.replica[side] != NULL)
+	if (hg_replica_is_made(&job->spec) || job->spec.sides[side].kind == HG_SOURCE_REPLICA)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a graph replica");
 	if (job->exchange[side].expects)
 		return hg_error_set(error, HG_INVALID, NULL, "rows can not be appended as others come");
@@ -88,7 +88,7 @@ check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint6
 
 	if (status != HG_OK)
 		return status;
-	if (job->spec.shards != 0 && type != HG_WIRE_APPEND_ROWS)
+	if (job->spec.product.kind == HG_PRODUCT_SHARD && type != HG_WIRE_APPEND_ROWS)
 		return hg_error_set(error, HG_INVALID, NULL, "rows of a member are numbered by its caller");
 	if (job->appended && job->numbered != (type == HG_WIRE_APPEND_ROWS))
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
@@ -227,10 +227,10 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 
 	if (status != HG_OK)
 		return status;
-	if (column >= job->spec.ncolumns[side])
+	if (column >= job->spec.sides[side].ncolumns)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
 	return send_values(job, HG_WIRE_APPEND_COLUMN, side, column,
-					   job->spec.column_width[side][column], values, nulls, count, first_row,
+					   job->spec.sides[side].column_width[column], values, nulls, count, first_row,
 					   error);
 }
 
@@ -245,7 +245,7 @@ hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *null
 	if (status != HG_OK)
 		return status;
 	/* an error of the device process would come too late */
-	if (job->spec.new_column == NULL || job->built)
+	if (job->spec.product.kind != HG_PRODUCT_COLUMN || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column, or has made it");
 	ordinals = hg_replica_ordinals(&job->new_column.shape);
 	if (first_ordinal > ordinals || count > ordinals - first_ordinal)
@@ -266,7 +266,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 	if (status != HG_OK)
 		return status;
 	/* an error of the device process would come too late */
-	if (job->spec.new_replica == NULL || job->built)
+	if (job->spec.product.kind != HG_PRODUCT_GRAPH || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph, or has made it");
 	if (count > job->new_replica.shape.rows - job->edges)
 		return hg_error_set(error, HG_INVALID, NULL, "more edges than the graph is to have");
@@ -302,8 +302,8 @@ find_masked(const HgRemoteJob *job, HgSide side, uint32_t lookup)
 {
 	const HgReplicaUse *use;
 
-	if ((side != HG_OUTER && side != HG_INNER) || job->spec.replica[side] == NULL ||
-		lookup > job->spec.nlookups[side])
+	if ((side != HG_OUTER && side != HG_INNER) || job->spec.sides[side].kind != HG_SOURCE_REPLICA ||
+		lookup > hg_side_replica(&job->spec, side)->nlookups)
 		return NULL;
 	use = lookup == 0 ? &job->replica[side] : &job->lookups[side][lookup - 1].found;
 	return use->masked != 0 ? use : NULL;
