@@ -61,6 +61,18 @@ set enable_memoize = off;
 select strategies('select x, n from (values (0), (3), (1000), (2), (0), (1000)) t (x), lateral (select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item
   where s.kind + 0 = 1 and s.kind - 1 = 0 and s.id % 1000 < x offset 0) l (n, p)');
 reset enable_memoize;
+-- few rows are expected of a CTE that costs more than a short query, of one made unique, and of one without a cost
+select strategies(format('with c as materialized (select item, count(*) as n from d_sales where kind + 0 = 1 and kind - 1 = 0 and id %% 100 < %s group by item having count(*) * 0 = 0 and count(*) + 1 > 1)
+  select c.n, i.name from c join d_items i using (item)', few)) from (values (1), (100)) f (few);
+select strategies('with c as materialized (select item from d_sales where kind + 0 = 1 and kind - 1 = 0 and kind * 2 = 2) select i.name, i.price from d_items i where item in (select item from c)');
+select strategies('with c as materialized (select i as item from generate_series(1, 3) i) select i.name from c join d_items i using (item)');
+-- lookups in a join of two tables, for rows that came after the statistics
+create table d_late as select * from d_sales;
+analyze d_late;
+insert into d_late select id, item, buyer, 5, note from d_sales where id <= 20000;
+select few, strategies(format('select s.id, v.buyer, i.price from d_late s left join (d_visits v join d_items i on i.item = v.item and i.price < 60) on v.item = s.item and v.buyer > s.buyer
+  where s.kind = 5 and s.id < %s', few)) from (values (3), (100000)) f (few);
+drop table d_late;
 -- a loop that a subquery runs for each row is left up to ten times the price
 create index on d_sales (id);
 select strategies('select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item where s.id < (select 5) and s.kind + 0 = 1 and s.kind - 1 = 0');

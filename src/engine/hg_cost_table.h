@@ -106,7 +106,7 @@
 									  */
 #define HG_SORT_CHECK_NS 5.0	   /* compare a row's sort key with the last of the top; hand: 3 */
 #define HG_MEMOIZE_NS 1000.0	   /* look parameters up in core's Memoize, and store a row; est */
-#define HG_MEMOIZED_RUN_NS 50000.0 /* least of a run whose result is stored; est */
+#define HG_MEMOIZED_RUN_NS 10000.0 /* least of a run whose result is stored; est */
 #define HG_SORT_BY_HASH_NS 4.0	   /* sort a row for later lookups, the share of one of them; est */
 
 /* Parts of core's prices. */

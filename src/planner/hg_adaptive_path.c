@@ -14,6 +14,7 @@
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
+#include "parser/parsetree.h"
 
 #include "batch/hg_input.h"
 #include "executor/join/hg_join_lookup.h"
@@ -177,6 +178,9 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 			hg_first_rows_matter(root, joinrel))
 			return NULL;
 	}
+	/* of lookups in a join only core's are considered */
+	else if (IS_JOIN_REL(innerrel))
+		return NULL;
 	else
 	{
 		JoinCostWorkspace workspace;
@@ -199,6 +203,51 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 	return loop;
 }
 
+/* Returns the cost of a CTE that is computed once; 0 if it is recursive, or part of its query. */
+static Cost
+hg_cte_cost(const PlannerInfo *root, const RangeTblEntry *rte)
+{
+	ListCell *lc;
+
+	for (Index level = 0; level < rte->ctelevelsup && root != NULL; level++)
+		root = root->parent_root;
+	if (root == NULL || rte->self_reference)
+		return 0;
+	foreach (lc, root->parse->cteList)
+	{
+		int index = foreach_current_index(lc);
+
+		if (strcmp(lfirst_node(CommonTableExpr, lc)->ctename, rte->ctename) == 0 &&
+			index < list_length(root->cte_plan_ids) && list_nth_int(root->cte_plan_ids, index) > 0)
+			return ((const Plan *) list_nth(root->glob->subplans,
+											list_nth_int(root->cte_plan_ids, index) - 1))
+				->total_cost;
+	}
+	return 0;
+}
+
+/* Returns the cost of the CTEs that relations read, whose paths only pay for reading them. */
+static Cost
+hg_ctes_cost(const PlannerInfo *root, const Bitmapset *relids)
+{
+	Cost cost = 0;
+	int relid = -1;
+
+	/* CTEs are planned first, as subplans */
+	while (root->glob->subplans != NIL && (relid = bms_next_member(relids, relid)) >= 0)
+	{
+		const RangeTblEntry *rte = planner_rt_fetch(relid, root);
+		const RelOptInfo *rel =
+			relid < root->simple_rel_array_size ? root->simple_rel_array[relid] : NULL;
+
+		if (rte->rtekind == RTE_CTE)
+			cost += hg_cte_cost(root, rte);
+		else if (rte->rtekind == RTE_SUBQUERY && rel != NULL && rel->subroot != NULL)
+			cost += hg_ctes_cost(rel->subroot, rel->subroot->all_baserels);
+	}
+	return cost;
+}
+
 bool
 hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_cost)
 {
@@ -213,7 +262,8 @@ hg_adaptive_loop_is_cheap(PlannerInfo *root, const NestPath *loop, Cost outer_co
 		 !hg_lookup_price_is_most(root, loop->jpath.innerjoinpath)) &&
 		outer_cost + hg_loop_lookups_cost(root, loop) >= least)
 		return false;
-	return rescanned || !hg_path_has_join(outer);
+	return rescanned ||
+		   (!hg_path_has_join(outer) && hg_ctes_cost(root, outer->parent->relids) < least);
 }
 
 /* Returns true if a join returns nothing but columns of its sides. */

@@ -493,8 +493,8 @@ hg_consider_adaptive_paths(HgConsidered *join)
 	Path *partial_outer;
 	Path *partial_inner = NULL;
 
-	/* lookups need a table with a parameterized path */
-	if (inner_path->param_info != NULL || IS_JOIN_REL(join->innerrel) ||
+	/* lookups need a parameterized path */
+	if (inner_path->param_info != NULL ||
 		list_length(join->innerrel->cheapest_parameterized_paths) < 2)
 		return;
 	hg_consider_adaptive_path(join, join->sides[HG_OUTER]->whole.path, inner_path, NULL);
@@ -625,7 +625,11 @@ hg_consider_join(PlannerInfo *root, RelOptInfo *joinrel, RelOptInfo *outerrel, R
 													 extra->sjinfo);
 		/* core makes no other path of a side unique */
 		if (outer_path != NULL && inner_path != NULL)
+		{
 			hg_consider_paths(&join, outer_path, inner_path);
+			if (join_type == JOIN_UNIQUE_OUTER)
+				hg_consider_adaptive_path(&join, outer_path, inner_path, NULL);
+		}
 		return;
 	}
 #endif
