@@ -91,8 +91,9 @@ hg_rel_is_joined(const PlannerInfo *root)
 static inline bool
 hg_rel_is_aggregated(const PlannerInfo *root)
 {
-	return (root->parse->hasAggs || root->parse->groupClause != NIL) && hg_resident &&
-		   hg_resident_memory_exists();
+	return (root->parse->hasAggs || root->parse->groupClause != NIL ||
+			root->parse->distinctClause != NIL) &&
+		   hg_resident && hg_resident_memory_exists();
 }
 
 /* Inserts a path into a list where add_path() would. */

@@ -128,6 +128,8 @@ same_is('select distinct k, a from kinds', '35000 rows, all served', '... of man
 same_is('select b, sum(a) from kinds group by b having sum(a) > 0', '[0-9]+ rows, all served', '... with HAVING');
 same_is('select b, sum(a) from kinds where k > 5000 group by b order by 2 desc limit 7', '7 rows, all served', '... sorted');
 same_is('select e, b, count(*) from kinds group by rollup (e, b)', '305 rows, all served', 'grouping sets');
+same_is('select distinct b, e from kinds', '[0-9]+ rows, all served', 'DISTINCT');
+same_is('select e, count(distinct b), count(*), sum(a) from kinds group by e', '4 rows, all served', 'DISTINCT aggregates beside others');
 same_is('select * from (select b, count(*) as n, sum(a) as s from kinds group by b) g where n > 100', '[0-9]+ rows, all served', 'a subquery');
 same_is('with g as materialized (select e, sum(c) as s from kinds group by e) select * from g union all select * from g', '8 rows, all served', 'a WITH query');
 same_is('select sum(a), (select count(*) from kinds) from kinds', '1 rows, all served', 'a scalar subquery');
