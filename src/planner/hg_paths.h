@@ -162,6 +162,12 @@ extern bool hg_node_varies(Node *node);
 /* Installs a create_upper_paths_hook, which keeps such results where that pays. */
 extern void hg_subplan_path_init(void);
 
+/*
+ * Takes back that a statement's expressions are compiled if only calls of subqueries whose results
+ * are kept make it seem expensive enough.
+ */
+extern void hg_subplan_decide_jit(PlannedStmt *statement);
+
 /* hg_scan_lookup_path.c: scans in correlated subqueries, whose rows are looked up by hash */
 
 /* Hooks into the planner for good, above the hook that adds sequential scans. */

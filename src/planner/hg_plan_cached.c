@@ -30,8 +30,7 @@ typedef struct HgCachedWalk
 	HgPlanReason reason;
 } HgCachedWalk;
 
-/* Returns the inputs of a plan node, without the nested loop of an adaptive join of ours. */
-static List *
+List *
 hg_plan_inputs(const Plan *plan)
 {
 	List *inputs = NIL;

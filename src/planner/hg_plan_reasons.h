@@ -27,6 +27,9 @@ extern HgPlanReason hg_join_reason(PlannerInfo *root, const JoinPath *path);
 
 /* hg_plan_cached.c: joins and aggregations of plans that were planned earlier */
 
+/* Returns the inputs of a plan node, without the nested loop of an adaptive join of ours. */
+extern List *hg_plan_inputs(const Plan *plan);
+
 /* Adds the joins and aggregations of a statement to a plan, all with the same reason. */
 extern void hg_plan_cached_fill(HgLastPlan *plan, const PlannedStmt *statement,
 								HgPlanReason reason);

@@ -262,5 +262,19 @@ foreach my $end ('select id, (select max(s.te) from b s where s.i4 = o.i4), 1 / 
 	is(scalar(temp_files($node)), 0, 'no temporary files are left');
 }
 
+# expressions are compiled if the rest of the plan costs enough, not for calls of a subquery whose results are kept
+SKIP:
+{
+	my $query = 'select id, (select avg(s.v) from c s where s.i4 = o.i4) from b o';
+	my $cost = sub { return ($node->safe_psql('postgres', "$_[0]; explain $query") =~ /cost=\S+\.\.(\S+)/)[0]; };
+	my $compiled = sub { return $node->safe_psql('postgres', "set jit = on; $_[0]; explain $query") =~ /^JIT:/m ? 1 : 0; };
+	my $between = $cost->('set enable_memoize = on') / 2;
+
+	skip 'the server has no JIT provider', 3 unless $node->safe_psql('postgres', 'set jit = on; select pg_jit_available()') eq 't';
+	is($compiled->("set jit_above_cost = $between; set hashgraph.enabled = off"), 1, 'PostgreSQL compiles a plan with an expensive subquery');
+	is($compiled->("set jit_above_cost = $between"), 0, '... but not one whose results are kept');
+	is($compiled->('set jit_above_cost = 0'), 1, '... unless the rest is expensive');
+}
+
 $node->stop;
 done_testing();
