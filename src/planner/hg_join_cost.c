@@ -234,9 +234,13 @@ hg_known_device(const PlannerInfo *root)
 	return &device;
 }
 
-/* Returns true if outer rows may be streamed past any inner side that a process has read. */
+/*
+ * Returns true if outer rows may be streamed past any inner side that a process has read.  files: a
+ * device would get the rows from temporary files.
+ */
 static bool
-hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 key_width)
+hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 key_width,
+						bool files)
 {
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
@@ -245,7 +249,8 @@ hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 
 			path->join_type == JOIN_SEMI) &&
 		   hg_matcher_may_stream(hg_known_device(root), key_width,
 								 (uint64) Min(outer->rows, HG_MAX_ROWS),
-								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows);
+								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows,
+								 files);
 }
 
 /* Returns true if they are joined as they come, as far as is known before keys have been read. */
@@ -257,12 +262,13 @@ hg_join_is_streamed(const PlannerInfo *root, const HgJoinPath *path, double inne
 
 	return inner_bytes <= get_hash_memory_limit() / 2 &&
 		   hg_cpu_graph_is_near(key_width, hg_load_factor, inner->rows) &&
-		   hg_join_may_be_streamed(root, path, key_width);
+		   hg_join_may_be_streamed(root, path, key_width, false);
 }
 
 /*
  * Returns true if the inner keys are stored as bits because rows would not fit, by statistics. No
- * inner column may be needed. While the bitmap grows it takes twice its size.
+ * inner column may be needed. While the bitmap grows it takes twice its size. Pages of tables that
+ * are not cached go to a device as they are, without files.
  */
 static bool
 hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes, bool exact,
@@ -277,7 +283,9 @@ hg_join_keeps_bits(PlannerInfo *root, const HgJoinPath *path, double inner_bytes
 		   hg_key_range(root, clause, !clause->outer_is_left, &range) &&
 		   (!range.repeats || path->join_type == JOIN_SEMI || path->inner_unique) &&
 		   2 * range.size / BITS_PER_BYTE <= get_hash_memory_limit() / 2.0 &&
-		   hg_join_may_be_streamed(root, path, key_width);
+		   hg_join_may_be_streamed(root, path, key_width,
+								   hg_path_is_cached(linitial(path->custom.custom_paths)) &&
+									   hg_path_is_cached(lsecond(path->custom.custom_paths)));
 }
 
 /* Returns true if, by statistics, each inner key is its own vertex (hg_cpu_direct.c). */

@@ -289,12 +289,14 @@ hg_known_device_is_absent(HgKnownDevice *device)
 
 bool
 hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows, uint64 inner_rows,
-					  double pairs)
+					  double pairs, bool files)
 {
 	if (!hg_matcher_settings_stream())
 		return false;
 	if (hg_backend != HG_BACKEND_AUTO)
 		return hg_backend == HG_BACKEND_CPU;
+	if (files)
+		return true;
 	if (!device->measured)
 		return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_known_device_is_absent(device);
 	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs);

@@ -300,10 +300,11 @@ extern void hg_matcher_ask_device(HgKnownDevice *device);
 /*
  * Returns true if the outer rows of a join may come in batches and be looked up in one graph of
  * all inner rows. This is so if the join would run on the CPU, by what is known of devices, and no
- * setting requires another algorithm.
+ * setting requires another algorithm. files: a device would get both sides from temporary files,
+ * because they do not fit into work memory; to write and read these takes longer than any join.
  */
 extern bool hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
-								  uint64 inner_rows, double pairs);
+								  uint64 inner_rows, double pairs, bool files);
 
 /*
  * Zeroes *spec and fills in the key width, the settings, the requested device and this process's

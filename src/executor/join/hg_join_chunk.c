@@ -312,6 +312,9 @@ hg_join_read_inner(HgJoinState *state)
 			hg_join_uncover(state->inputs[HG_INNER]);
 			hg_join_fill_inner(state);
 		}
+		/* rows that do not fit go to files, or their keys become bits, and a device gets neither */
+		if (!inner->at_end)
+			hg_join_end_upload(&state->upload, state->inputs);
 		if (!inner->at_end && hg_join_may_take_bits(state))
 			hg_join_take_bits(state);
 	}

@@ -549,9 +549,12 @@ hg_join_expected_outer(const HgInput *outer)
 	return (uint64) Max(Min(rows, (double) HG_MAX_ROWS), 1);
 }
 
-/* Returns true if outer rows can be streamed past this number of inner rows. */
+/*
+ * Returns true if outer rows can be streamed past this number of inner rows.  files: otherwise both
+ * sides go to temporary files.
+ */
 static bool
-hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
+hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows, bool files)
 {
 	HgKnownDevice device;
 
@@ -560,7 +563,7 @@ hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows)
 	hg_matcher_ask_device(&device);
 	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->held.words->width,
 								 hg_join_expected_outer(state->inputs[HG_OUTER]), inner_rows,
-								 state->css.ss.ps.plan->plan_rows);
+								 state->css.ss.ps.plan->plan_rows, files);
 }
 
 bool
@@ -572,7 +575,8 @@ hg_join_may_take_bits(const HgJoinState *state)
 		   inner->child.keys.encoder->exact && !state->rules.preserved[HG_INNER] &&
 		   hg_join_is_unread(&state->rules, state->inputs[HG_INNER], &state->matched[HG_INNER]) &&
 		   hg_join_outer_may_stream(state,
-									(uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS));
+									(uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS),
+									true);
 }
 
 void
@@ -600,7 +604,7 @@ hg_join_may_stream(const HgJoinState *state)
 		return false;
 	/* counting needs no columns, and the engine can count from either side */
 	return hg_join_streams(&state->rules, state->matched) &&
-		   hg_join_outer_may_stream(state, inner->held.words->rows);
+		   hg_join_outer_may_stream(state, inner->held.words->rows, false);
 }
 
 bool
