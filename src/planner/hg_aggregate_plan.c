@@ -181,6 +181,21 @@ hg_plan_sets(const HgAggregatePath *path)
 					   list_make3(never_empty, groupings, groups));
 }
 
+List *
+hg_name_columns(List *scan_tlist, int ncolumns, Index first_branch)
+{
+	for (int i = 0; i < ncolumns; i++)
+	{
+		TargetEntry *tle = list_nth_node(TargetEntry, scan_tlist, i);
+		Node *expr = (Node *) tle->expr;
+
+		scan_tlist = lappend(scan_tlist, makeTargetEntry(tle->expr, tle->resno, NULL, false));
+		tle->expr = (Expr *) makeVar(first_branch, tle->resno, exprType(expr), exprTypmod(expr),
+									 exprCollation(expr), 0);
+	}
+	return scan_tlist;
+}
+
 Plan *
 hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
 				  CustomPath *best_path, List *tlist, List *clauses pg_attribute_unused(),
@@ -235,6 +250,9 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	if (path->sets != NIL)
 		hg_mark_group_columns(root, path, keys, scan_tlist, &exprs);
 #endif
+
+	if (path->first_branch > 0)
+		scan_tlist = hg_name_columns(scan_tlist, list_length(input), path->first_branch);
 
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = copyObject(path->having);

@@ -25,10 +25,19 @@ typedef struct HgAggregatePath
 	List *groupings; /* GroupingFuncs */
 	List *aggrefs;
 	List *having;
+	/* the first branch of a set operation, in the range table; 0: the input is none */
+	Index first_branch;
 } HgAggregatePath;
 
 /* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */
 extern bool hg_aggref_counts_rows(const Aggref *aggref);
+
+/*
+ * Names the first ncolumns columns of a scan target list after those of a set operation's first
+ * branch. Appends the columns themselves with the same numbers, because setrefs.c finds a column's
+ * number by them. Of entries with the same number EXPLAIN takes the first. Returns the list.
+ */
+extern List *hg_name_columns(List *scan_tlist, int ncolumns, Index first_branch);
 
 /* The PlanCustomPath method: turns a path of the aggregate node into a plan. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,

@@ -75,6 +75,7 @@ hg_sort_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribu
 	List *operators = NIL;
 	List *collations = NIL;
 	List *nulls_first = NIL;
+	const Path *sorted = linitial(best_path->custom_paths);
 	ListCell *lc;
 
 	foreach (lc, path->clauses)
@@ -92,6 +93,10 @@ hg_sort_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribu
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_scan_tlist = hg_plan_scan_tlist(custom_plans);
+	if (hg_path_is_groups(sorted) && ((const HgAggregatePath *) sorted)->first_branch > 0)
+		cscan->custom_scan_tlist =
+			hg_name_columns(cscan->custom_scan_tlist, list_length(input),
+							((const HgAggregatePath *) sorted)->first_branch);
 	cscan->custom_private =
 		list_concat(list_make3(hg_library_mark(), makeInteger(path->limit), columns),
 					list_make3(operators, collations, nulls_first));
@@ -288,7 +293,8 @@ hg_add_sorted(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
 
-	if (path->pathtarget != target)
+	/* a set operation has only its own */
+	if (target != NULL && path->pathtarget != target)
 		path = apply_projection_to_path(root, ordered_rel, path, target);
 	add_path(ordered_rel, path);
 }
