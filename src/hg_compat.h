@@ -465,11 +465,17 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #define HG_PLANNER_ARGUMENTS parse, query, cursor_options, params
 #endif
 
-/* Returns the input paths of a set operation; up to 17 one path that appends them. */
+/*
+ * Up to 17 INTERSECT and EXCEPT have one input, which appends the branches, whose rows have the
+ * number of the branch as a last column.
+ */
+#define HG_HAVE_SETOP_INPUTS (PG_VERSION_NUM >= 180000)
+
+/* Returns the input paths of a set operation. */
 static inline List *
 hg_setop_inputs(const SetOpPath *path)
 {
-#if PG_VERSION_NUM >= 180000
+#if HG_HAVE_SETOP_INPUTS
 	return list_make2(path->leftpath, path->rightpath);
 #else
 	return list_make1(path->subpath);

@@ -181,19 +181,47 @@ hg_plan_sets(const HgAggregatePath *path)
 					   list_make3(never_empty, groupings, groups));
 }
 
-List *
-hg_name_columns(List *scan_tlist, int ncolumns, Index first_branch)
+/* The columns of a set operation, and the branch that they are named after. */
+typedef struct HgColumnNames
 {
-	for (int i = 0; i < ncolumns; i++)
-	{
-		TargetEntry *tle = list_nth_node(TargetEntry, scan_tlist, i);
-		Node *expr = (Node *) tle->expr;
+	Index first_branch;
+	int ncolumns;
+} HgColumnNames;
 
-		scan_tlist = lappend(scan_tlist, makeTargetEntry(tle->expr, tle->resno, NULL, false));
-		tle->expr = (Expr *) makeVar(first_branch, tle->resno, exprType(expr), exprTypmod(expr),
-									 exprCollation(expr), 0);
+static Node *
+hg_name_columns_mutator(Node *node, HgColumnNames *names)
+{
+	const Var *var = (const Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, hg_name_columns_mutator, names);
+	/* core shows the number of the first branch, too */
+	if (var->varattno > names->ncolumns)
+		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false,
+								  true);
+	return (Node *) makeVar(names->first_branch, var->varattno, var->vartype, var->vartypmod,
+							var->varcollid, 0);
+}
+
+List *
+hg_name_columns(List *scan_tlist, const HgAggregatePath *groups)
+{
+	HgColumnNames names = {groups->first_branch, list_length(groups->group_clause)};
+	List *result = NIL;
+	ListCell *lc;
+
+	if (groups->first_branch == 0)
+		return scan_tlist;
+	foreach (lc, scan_tlist)
+	{
+		TargetEntry *tle = flatCopyTargetEntry(lfirst_node(TargetEntry, lc));
+
+		tle->expr = (Expr *) hg_name_columns_mutator((Node *) tle->expr, &names);
+		result = lappend(result, tle);
 	}
-	return scan_tlist;
+	return list_concat(result, scan_tlist);
 }
 
 Plan *
@@ -251,16 +279,13 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		hg_mark_group_columns(root, path, keys, scan_tlist, &exprs);
 #endif
 
-	if (path->first_branch > 0)
-		scan_tlist = hg_name_columns(scan_tlist, list_length(input), path->first_branch);
-
 	cscan->scan.plan.targetlist = tlist;
 	cscan->scan.plan.qual = copyObject(path->having);
 	cscan->scan.scanrelid = 0;
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
-	cscan->custom_scan_tlist = scan_tlist;
+	cscan->custom_scan_tlist = hg_name_columns(scan_tlist, path);
 	cscan->custom_private = list_concat(
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
 		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),

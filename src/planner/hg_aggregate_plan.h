@@ -33,11 +33,12 @@ typedef struct HgAggregatePath
 extern bool hg_aggref_counts_rows(const Aggref *aggref);
 
 /*
- * Names the first ncolumns columns of a scan target list after those of a set operation's first
- * branch. Appends the columns themselves with the same numbers, because setrefs.c finds a column's
- * number by them. Of entries with the same number EXPLAIN takes the first. Returns the list.
+ * Returns the scan target list of a plan of such a path, or of one above it. If the path groups a
+ * set operation, its columns are named after those of the first branch, and then come once more as
+ * they are, with the same numbers: setrefs.c finds a column's number by them. Of entries with the
+ * same number EXPLAIN takes the first.
  */
-extern List *hg_name_columns(List *scan_tlist, int ncolumns, Index first_branch);
+extern List *hg_name_columns(List *scan_tlist, const HgAggregatePath *groups);
 
 /* The PlanCustomPath method: turns a path of the aggregate node into a plan. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,

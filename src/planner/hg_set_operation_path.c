@@ -1,12 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_set_operation_path.c
- *	  Offers the aggregate node for UNION, which groups the rows of its branches by all columns.
+ *	  Offers the aggregate node for UNION, INTERSECT and EXCEPT, which group the rows of their
+ *	  branches by all columns.
  *
- * The planner calls the hook for each set operation when it has its own paths. They append the
- * branches, and sort or hash the rows. The branches are found in these paths, and are appended once
- * more, because the planner may have kept only some of its paths. UNION ALL and recursive queries
- * are left to core.
+ * The planner calls the hook for each set operation when it has its own paths. They sort or hash
+ * the rows of the branches. The branches are found in these paths, and are appended once more,
+ * because the planner may have kept only some of its paths. ALL and recursive queries are left to
+ * core.
+ *
+ * INTERSECT and EXCEPT add the number of the branch to each row: 0 is the left one. EXCEPT returns
+ * the groups whose greatest number is 0, and INTERSECT those that have 0 and 1. HAVING checks that.
  *
  * The planner gives the columns of a set operation no relation: their Vars have a varno of 0. The
  * plan names them after the columns of the first branch, as EXPLAIN cannot print such Vars.
@@ -20,10 +24,15 @@
  */
 #include "hg_compat.h"
 
+#include "catalog/pg_aggregate.h"
+#include "catalog/pg_operator.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
+#include "utils/fmgroids.h"
 #include "utils/selfuncs.h"
 
 #include "hg_guc.h"
@@ -65,9 +74,9 @@ hg_first_branch(const SetOperationStmt *operation)
 	return ((const RangeTblRef *) node)->rtindex;
 }
 
-/* Returns the path whose rows a path of core's sorts or hashes to find duplicates. */
+/* Returns the path whose rows a path of core's sorts or hashes. */
 static Path *
-hg_path_of_branches(Path *path)
+hg_path_of_rows(Path *path)
 {
 	for (;;)
 	{
@@ -84,27 +93,87 @@ hg_path_of_branches(Path *path)
 	}
 }
 
-/* Returns the paths that are appended; NIL: the path is not one that appends them. */
-static List *
-hg_appended_paths(const Path *path)
+/*
+ * Returns the cheapest path of all rows of a branch, of which another path is given: one of several
+ * processes or an ordered one. Up to 16 the paths of a UNION below another operation have a
+ * relation without paths, and are the cheapest.
+ */
+static Path *
+hg_branch_path(Path *path)
 {
-	if (IsA(path, GatherPath))
-		path = ((const GatherPath *) path)->subpath;
-	if (IsA(path, AppendPath))
-		return ((const AppendPath *) path)->subpaths;
-	return IsA(path, MergeAppendPath) ? ((const MergeAppendPath *) path)->subpaths : NIL;
+	return path->parent->cheapest_total_path != NULL ? path->parent->cheapest_total_path : path;
 }
 
-/* Returns a path that appends all rows of the branches, whose paths are in a list. */
-static Path *
-hg_append_branches(PlannerInfo *root, RelOptInfo *rel, const List *paths)
+/* Returns paths of the branches from a path of core's; NIL: it does not have them all. */
+static List *
+hg_paths_of_branches(Path *path)
 {
+	List *inputs;
+
+	path = hg_path_of_rows(path);
+	if (IsA(path, SetOpPath))
+	{
+		inputs = hg_setop_inputs((SetOpPath *) path);
+		if (list_length(inputs) == 2)
+			return list_make2(hg_path_of_rows(linitial(inputs)), hg_path_of_rows(lsecond(inputs)));
+		path = hg_path_of_rows(linitial(inputs));
+	}
+	if (IsA(path, GatherPath))
+		path = ((GatherPath *) path)->subpath;
+	if (IsA(path, AppendPath))
+		return ((AppendPath *) path)->subpaths;
+	return IsA(path, MergeAppendPath) ? ((MergeAppendPath *) path)->subpaths : NIL;
+}
+
+/* Returns a target with one more column. */
+static PathTarget *
+hg_target_with(const PathTarget *target, Expr *column)
+{
+	PathTarget *result = copy_pathtarget(unconstify(PathTarget *, target));
+
+	add_column_to_pathtarget(result, column, 0);
+	return result;
+}
+
+/* Returns the column with the number of the branch, behind the columns of a set operation. */
+static Var *
+hg_branch_column(const SetOperationStmt *operation)
+{
+	return makeVar(0, list_length(operation->colTypes) + 1, INT4OID, -1, InvalidOid, 0);
+}
+
+/*
+ * Returns a path that appends all rows of the branches, with the number of the branch unless the
+ * operation is UNION. Up to 17 the branches have it already.
+ */
+static Path *
+hg_append_branches(PlannerInfo *root, RelOptInfo *rel, const List *paths,
+				   const SetOperationStmt *operation)
+{
+	bool numbered = HG_HAVE_SETOP_INPUTS && operation->op != SETOP_UNION;
 	List *cheapest = NIL;
+	Path *append;
 	ListCell *lc;
 
 	foreach (lc, paths)
-		cheapest = lappend(cheapest, ((const Path *) lfirst(lc))->parent->cheapest_total_path);
-	return (Path *) create_append_path(root, rel, cheapest, NIL, NIL, NULL, 0, false, -1);
+	{
+		Path *path = hg_branch_path(lfirst(lc));
+
+		if (numbered)
+		{
+			Const *number = makeConst(INT4OID, -1, InvalidOid, sizeof(int32),
+									  Int32GetDatum(foreach_current_index(lc)), false, true);
+
+			path = (Path *) create_projection_path(
+				root, path->parent, path, hg_target_with(path->pathtarget, (Expr *) number));
+		}
+		cheapest = lappend(cheapest, path);
+	}
+	append = (Path *) create_append_path(root, rel, cheapest, NIL, NIL, NULL, 0, false, -1);
+	if (numbered)
+		append->pathtarget =
+			hg_target_with(append->pathtarget, (Expr *) hg_branch_column(operation));
+	return append;
 }
 
 /*
@@ -112,10 +181,10 @@ hg_append_branches(PlannerInfo *root, RelOptInfo *rel, const List *paths)
  * branches of INTERSECT and EXCEPT.
  */
 static double
-hg_branch_groups(const RelOptInfo *rel)
+hg_branch_groups(const Path *path)
 {
-	const double rows = rel->cheapest_total_path->rows;
-	PlannerInfo *subroot = rel->subroot;
+	const double rows = path->rows;
+	PlannerInfo *subroot = path->parent->subroot;
 	const Query *subquery;
 
 	if (subroot == NULL)
@@ -142,17 +211,58 @@ hg_set_operation_clause(const SetOperationStmt *operation, const PathTarget *tar
 	return result;
 }
 
-/* Adds the node above one input. */
+/* Returns the least or the greatest branch number of a group. */
+static Aggref *
+hg_branch_aggregate(const SetOperationStmt *operation, Oid function)
+{
+	Aggref *aggref = makeNode(Aggref);
+
+	aggref->aggfnoid = function;
+	aggref->aggtype = aggref->aggtranstype = INT4OID;
+	aggref->aggargtypes = list_make1_oid(INT4OID);
+	aggref->args =
+		list_make1(makeTargetEntry((Expr *) hg_branch_column(operation), 1, NULL, false));
+	aggref->aggkind = AGGKIND_NORMAL;
+	aggref->aggsplit = AGGSPLIT_SIMPLE;
+	aggref->aggno = aggref->aggtransno = aggref->location = -1;
+	return aggref;
+}
+
+/* Adds an aggregate and the condition that it is a number of a branch. */
 static void
-hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, Path *input,
+hg_add_condition(HgAggregatePath *path, Aggref *aggref, int32 number)
+{
+	Const *constant =
+		makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
+
+	path->aggrefs = lappend(path->aggrefs, aggref);
+	path->having =
+		lappend(path->having, make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) aggref,
+											(Expr *) constant, InvalidOid, InvalidOid));
+}
+
+/* Adds the node above one input. The operation around this one decides the target. */
+static void
+hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Path *input,
 					 const SetOperationStmt *operation, double groups)
 {
-	HgAggregatePath *path =
-		hg_aggregate_path_make(rel, input->pathtarget, input, true,
-							   hg_set_operation_clause(operation, rel->reltarget));
+	HgAggregatePath *path = hg_aggregate_path_make(
+		rel, target, input, true, hg_set_operation_clause(operation, rel->reltarget));
+	List *having;
 
 	path->first_branch = hg_first_branch(operation);
+	if (operation->op == SETOP_INTERSECT)
+		hg_add_condition(path, hg_branch_aggregate(operation, F_MIN_INT4), 0);
+	if (operation->op != SETOP_UNION)
+		hg_add_condition(path, hg_branch_aggregate(operation, F_MAX_INT4),
+						 operation->op == SETOP_INTERSECT ? 1 : 0);
+	/* no statistics tell how many groups pass the conditions: as many as core expects */
+	having = path->having;
+	path->having = NIL;
 	hg_aggregate_cost(root, path, groups);
+	path->having = having;
+	if (having != NIL)
+		path->custom.path.rows = Min(groups, rel->rows);
 	hg_add_groups(root, rel, &path->custom.path);
 }
 
@@ -165,34 +275,36 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	List *gathers = NIL;
 	List *paths = NIL;
 	double groups = 0;
+	PathTarget *target;
 	Path *input;
 	ListCell *lc;
 
 	if (!hg_enabled || root->hasRecursion || rel->pathlist == NIL)
 		return;
 	operation = hg_find_set_operation(root->parse->setOperations, rel->relids, &branches);
-	if (operation == NULL || operation->all || operation->op != SETOP_UNION ||
-		operation->groupClauses == NIL || !grouping_is_hashable(operation->groupClauses))
+	if (operation == NULL || operation->all || operation->groupClauses == NIL ||
+		!grouping_is_hashable(operation->groupClauses))
 		return;
 	foreach (lc, rel->pathlist)
 	{
-		Path *path = hg_path_of_branches(lfirst(lc));
+		Path *path = hg_path_of_rows(lfirst(lc));
 
 		if (paths == NIL)
-			paths = hg_appended_paths(path);
+			paths = hg_paths_of_branches(path);
 		if (IsA(path, GatherPath))
 			gathers = list_append_unique_ptr(gathers, path);
 	}
 	if (paths == NIL)
 		return;
-	input = hg_append_branches(root, rel, paths);
+	target = ((const Path *) linitial(rel->pathlist))->pathtarget;
+	input = hg_append_branches(root, rel, paths, operation);
 	if (input->rows < hg_min_rows && !hg_force)
 		return;
 	foreach (lc, paths)
-		groups += hg_branch_groups(((const Path *) lfirst(lc))->parent);
-	hg_add_set_operation(root, rel, input, operation, Min(groups, input->rows));
+		groups += hg_branch_groups(hg_branch_path(lfirst(lc)));
+	hg_add_set_operation(root, rel, target, input, operation, Min(groups, input->rows));
 	foreach (lc, gathers)
-		hg_add_set_operation(root, rel, lfirst(lc), operation, Min(groups, input->rows));
+		hg_add_set_operation(root, rel, target, lfirst(lc), operation, Min(groups, input->rows));
 }
 
 static void

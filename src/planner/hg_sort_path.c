@@ -93,10 +93,9 @@ hg_sort_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribu
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_scan_tlist = hg_plan_scan_tlist(custom_plans);
-	if (hg_path_is_groups(sorted) && ((const HgAggregatePath *) sorted)->first_branch > 0)
+	if (hg_path_is_groups(sorted))
 		cscan->custom_scan_tlist =
-			hg_name_columns(cscan->custom_scan_tlist, list_length(input),
-							((const HgAggregatePath *) sorted)->first_branch);
+			hg_name_columns(cscan->custom_scan_tlist, (const HgAggregatePath *) sorted);
 	cscan->custom_private =
 		list_concat(list_make3(hg_library_mark(), makeInteger(path->limit), columns),
 					list_make3(operators, collations, nulls_first));
