@@ -205,15 +205,18 @@ hg_name_columns_mutator(Node *node, HgColumnNames *names)
 							var->varcollid, 0);
 }
 
-List *
-hg_name_columns(List *scan_tlist, const HgAggregatePath *groups)
+/*
+ * Names the columns of a set operation in its scan target list after those of the first branch. The
+ * columns as they are come once more, with the same numbers: setrefs.c finds a column's number by
+ * them. Of entries with the same number EXPLAIN takes the first.
+ */
+static List *
+hg_name_columns(List *scan_tlist, const HgAggregatePath *path)
 {
-	HgColumnNames names = {groups->first_branch, list_length(groups->group_clause)};
+	HgColumnNames names = {path->first_branch, list_length(path->group_clause)};
 	List *result = NIL;
 	ListCell *lc;
 
-	if (groups->first_branch == 0)
-		return scan_tlist;
 	foreach (lc, scan_tlist)
 	{
 		TargetEntry *tle = flatCopyTargetEntry(lfirst_node(TargetEntry, lc));
@@ -285,7 +288,8 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
-	cscan->custom_scan_tlist = hg_name_columns(scan_tlist, path);
+	cscan->custom_scan_tlist =
+		path->first_branch > 0 ? hg_name_columns(scan_tlist, path) : scan_tlist;
 	cscan->custom_private = list_concat(
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
 		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),

@@ -32,14 +32,6 @@ typedef struct HgAggregatePath
 /* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */
 extern bool hg_aggref_counts_rows(const Aggref *aggref);
 
-/*
- * Returns the scan target list of a plan of such a path, or of one above it. If the path groups a
- * set operation, its columns are named after those of the first branch, and then come once more as
- * they are, with the same numbers: setrefs.c finds a column's number by them. Of entries with the
- * same number EXPLAIN takes the first.
- */
-extern List *hg_name_columns(List *scan_tlist, const HgAggregatePath *groups);
-
 /* The PlanCustomPath method: turns a path of the aggregate node into a plan. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);

@@ -75,7 +75,6 @@ hg_sort_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribu
 	List *operators = NIL;
 	List *collations = NIL;
 	List *nulls_first = NIL;
-	const Path *sorted = linitial(best_path->custom_paths);
 	ListCell *lc;
 
 	foreach (lc, path->clauses)
@@ -93,9 +92,6 @@ hg_sort_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribu
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_scan_tlist = hg_plan_scan_tlist(custom_plans);
-	if (hg_path_is_groups(sorted))
-		cscan->custom_scan_tlist =
-			hg_name_columns(cscan->custom_scan_tlist, (const HgAggregatePath *) sorted);
 	cscan->custom_private =
 		list_concat(list_make3(hg_library_mark(), makeInteger(path->limit), columns),
 					list_make3(operators, collations, nulls_first));
@@ -292,8 +288,7 @@ hg_add_sorted(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path)
 {
 	PathTarget *target = root->upper_targets[UPPERREL_ORDERED];
 
-	/* a set operation has only its own */
-	if (target != NULL && path->pathtarget != target)
+	if (path->pathtarget != target)
 		path = apply_projection_to_path(root, ordered_rel, path, target);
 	add_path(ordered_rel, path);
 }
@@ -318,7 +313,9 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 	int limit = hg_enabled ? hg_needed_rows(parse) : 0;
 	ListCell *lc;
 
-	if (limit == 0 || root->sort_pathkeys == NIL || parse->rowMarks != NIL || parse->hasTargetSRFs)
+	/* targets of set operations number their columns otherwise than the query's ORDER BY */
+	if (limit == 0 || root->sort_pathkeys == NIL || parse->rowMarks != NIL ||
+		parse->hasTargetSRFs || parse->setOperations != NULL)
 		return;
 	foreach (lc, input_rel->pathlist)
 	{
