@@ -181,6 +181,16 @@ hg_plan_sets(const HgAggregatePath *path)
 					   list_make3(never_empty, groupings, groups));
 }
 
+/* Returns the members of the plan that describe the branches of INTERSECT and EXCEPT. */
+static List *
+hg_plan_branch(const HgAggregatePath *path, int ncolumns)
+{
+	bool numbered = path->first_branch > 0 && path->grouping_branch >= 0;
+
+	return list_make2(makeInteger(numbered ? ncolumns - 1 : -1),
+					  makeInteger(numbered ? path->grouping_branch : -1));
+}
+
 /* The columns of a set operation, and the branch that they are named after. */
 typedef struct HgColumnNames
 {
@@ -293,9 +303,9 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	cscan->custom_private = list_concat(
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
 		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),
-					hg_plan_sets(path)));
+					list_concat(hg_plan_branch(path, list_length(input)), hg_plan_sets(path))));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 13,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 15,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

@@ -9,8 +9,10 @@
  * because the planner may have kept only some of its paths. ALL and recursive queries are left to
  * core.
  *
- * INTERSECT and EXCEPT add the number of the branch to each row: 0 is the left one. EXCEPT returns
- * the groups whose greatest number is 0, and INTERSECT those that have 0 and 1. HAVING checks that.
+ * INTERSECT and EXCEPT add the number of the branch to each row: 0 is the left one. HAVING chooses
+ * the groups whose greatest number is 0 for EXCEPT, and those with 0 and 1 for INTERSECT. Only rows
+ * of the branch that is appended first make groups. EXCEPT begins with the left branch, and
+ * INTERSECT with the one that has fewer groups, as core does.
  *
  * The planner gives the columns of a set operation no relation: their Vars have a varno of 0. The
  * plan names them after the columns of the first branch, as EXPLAIN cannot print such Vars.
@@ -211,6 +213,13 @@ hg_set_operation_clause(const SetOperationStmt *operation, const PathTarget *tar
 	return result;
 }
 
+/* Returns the number of a branch, which its rows have in their last column. */
+static int
+hg_branch_number(const Path *path)
+{
+	return DatumGetInt32(castNode(Const, llast(path->pathtarget->exprs))->constvalue);
+}
+
 /* Returns the least or the greatest branch number of a group. */
 static Aggref *
 hg_branch_aggregate(const SetOperationStmt *operation, Oid function)
@@ -251,6 +260,9 @@ hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Pat
 	List *having;
 
 	path->first_branch = hg_first_branch(operation);
+	path->grouping_branch = -1;
+	if (operation->op != SETOP_UNION)
+		path->grouping_branch = hg_branch_number(linitial(((AppendPath *) input)->subpaths));
 	if (operation->op == SETOP_INTERSECT)
 		hg_add_condition(path, hg_branch_aggregate(operation, F_MIN_INT4), 0);
 	if (operation->op != SETOP_UNION)
@@ -274,6 +286,7 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	Relids branches;
 	List *gathers = NIL;
 	List *paths = NIL;
+	double rows = 0;
 	double groups = 0;
 	PathTarget *target;
 	Path *input;
@@ -296,12 +309,15 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	}
 	if (paths == NIL)
 		return;
+	foreach (lc, paths)
+		rows += hg_branch_path(lfirst(lc))->rows;
+	if (rows < hg_min_rows && !hg_force)
+		return;
 	target = ((const Path *) linitial(rel->pathlist))->pathtarget;
 	input = hg_append_branches(root, rel, paths, operation);
-	if (input->rows < hg_min_rows && !hg_force)
-		return;
 	foreach (lc, paths)
-		groups += hg_branch_groups(hg_branch_path(lfirst(lc)));
+		if (operation->op == SETOP_UNION || foreach_current_index(lc) == 0)
+			groups += hg_branch_groups(hg_branch_path(lfirst(lc)));
 	hg_add_set_operation(root, rel, target, input, operation, Min(groups, input->rows));
 	foreach (lc, gathers)
 		hg_add_set_operation(root, rel, target, lfirst(lc), operation, Min(groups, input->rows));

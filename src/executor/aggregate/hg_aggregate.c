@@ -397,6 +397,17 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 		state->functions[i].offset += state->groups->states_offset;
 }
 
+/* Initializes which rows of INTERSECT and EXCEPT make groups. */
+static void
+hg_aggregate_begin_branches(HgAggregateState *state)
+{
+	List *private = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
+	int branch = intVal(list_nth(private, HG_AGGREGATE_BRANCH));
+
+	state->branch_column = branch >= 0 ? hg_aggregate_column(state, branch) : -1;
+	state->grouping_branch = intVal(list_nth(private, HG_AGGREGATE_GROUPING_BRANCH));
+}
+
 /*
  * Lets numeric columns come as scaled integers if only column-by-column arguments and filters use
  * them.  Group columns and arguments of other functions need the numerics.
@@ -479,6 +490,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 		if (!state->groups->byvals[i])
 			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
+	hg_aggregate_begin_branches(state);
 	hg_aggregate_begin_finding(state);
 	state->having = hg_aggregate_begin_having(state);
 	hg_aggregate_begin_scaled(state);
