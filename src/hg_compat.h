@@ -471,6 +471,23 @@ hg_seqscan_enabled(const RelOptInfo *rel)
  */
 #define HG_HAVE_SETOP_INPUTS (PG_VERSION_NUM >= 180000)
 
+/* Returns a path that appends all rows of paths, one after the other. */
+static inline Path *
+hg_create_append_path(PlannerInfo *root, RelOptInfo *rel, List *paths)
+{
+#if PG_VERSION_NUM >= 190000
+	AppendPathInput input = {.subpaths = paths};
+#else
+	List *input = paths;
+#endif
+
+	return (Path *) create_append_path(root, rel, input,
+#if PG_VERSION_NUM < 190000
+									   NIL,
+#endif
+									   NIL, NULL, 0, false, -1);
+}
+
 /* Returns the input paths of a set operation. */
 static inline List *
 hg_setop_inputs(const SetOpPath *path)

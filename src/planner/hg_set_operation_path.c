@@ -171,7 +171,7 @@ hg_append_branches(PlannerInfo *root, RelOptInfo *rel, const List *paths,
 		}
 		cheapest = lappend(cheapest, path);
 	}
-	append = (Path *) create_append_path(root, rel, cheapest, NIL, NIL, NULL, 0, false, -1);
+	append = hg_create_append_path(root, rel, cheapest);
 	if (numbered)
 		append->pathtarget =
 			hg_target_with(append->pathtarget, (Expr *) hg_branch_column(operation));
@@ -250,6 +250,28 @@ hg_add_condition(HgAggregatePath *path, Aggref *aggref, int32 number)
 											(Expr *) constant, InvalidOid, InvalidOid));
 }
 
+/*
+ * Removes core's hashed path of INTERSECT or EXCEPT if ours costs no more. Core charges nothing for
+ * the groups that it makes: they are charged here as in hg_aggregate_cost().
+ */
+static void
+hg_remove_hashed_path(RelOptInfo *rel, const HgAggregatePath *ours)
+{
+	const Path *path = &ours->custom.path;
+	Cost group = cpu_tuple_cost + list_length(ours->aggrefs) * cpu_operator_cost;
+	ListCell *lc;
+
+	foreach (lc, rel->pathlist)
+	{
+		const SetOpPath *core = (const SetOpPath *) hg_path_of_rows(lfirst(lc));
+
+		if (IsA(core, SetOpPath) && core->strategy == SETOP_HASHED &&
+			hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(&core->path) &&
+			path->total_cost <= core->path.total_cost + core->numGroups * group)
+			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
+	}
+}
+
 /* Adds the node above one input. The operation around this one decides the target. */
 static void
 hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Path *input,
@@ -275,6 +297,7 @@ hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Pat
 	path->having = having;
 	if (having != NIL)
 		path->custom.path.rows = Min(groups, rel->rows);
+	hg_remove_hashed_path(rel, path);
 	hg_add_groups(root, rel, &path->custom.path);
 }
 
