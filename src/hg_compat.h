@@ -147,6 +147,17 @@ hg_path_is_unique(const Path *path)
 #endif
 }
 
+/* Returns the input of a path that removes duplicates of sorted rows. */
+static inline Path *
+hg_path_unique_input(const Path *path)
+{
+#if HG_HAVE_JOIN_UNIQUE
+	return ((const UpperUniquePath *) path)->subpath;
+#else
+	return ((const UniquePath *) path)->subpath;
+#endif
+}
+
 /* Returns the join type by which rows are joined: JOIN_INNER for the two JOIN_UNIQUE types. */
 static inline JoinType
 hg_join_type_of_rows(JoinType join_type)
@@ -454,11 +465,34 @@ hg_seqscan_enabled(const RelOptInfo *rel)
 #define HG_PLANNER_ARGUMENTS parse, query, cursor_options, params
 #endif
 
-/* Returns the input paths of a set operation; up to 17 one path that appends them. */
+/*
+ * Up to 17 INTERSECT and EXCEPT have one input, which appends the branches, whose rows have the
+ * number of the branch as a last column.
+ */
+#define HG_HAVE_SETOP_INPUTS (PG_VERSION_NUM >= 180000)
+
+/* Returns a path that appends all rows of paths, one after the other. */
+static inline Path *
+hg_create_append_path(PlannerInfo *root, RelOptInfo *rel, List *paths)
+{
+#if PG_VERSION_NUM >= 190000
+	AppendPathInput input = {.subpaths = paths};
+#else
+	List *input = paths;
+#endif
+
+	return (Path *) create_append_path(root, rel, input,
+#if PG_VERSION_NUM < 190000
+									   NIL,
+#endif
+									   NIL, NULL, 0, false, -1);
+}
+
+/* Returns the input paths of a set operation. */
 static inline List *
 hg_setop_inputs(const SetOpPath *path)
 {
-#if PG_VERSION_NUM >= 180000
+#if HG_HAVE_SETOP_INPUTS
 	return list_make2(path->leftpath, path->rightpath);
 #else
 	return list_make1(path->subpath);

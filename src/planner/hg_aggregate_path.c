@@ -136,11 +136,7 @@ hg_find_join_path(List *pathlist)
 	return best;
 }
 
-/*
- * Returns a path that groups an input by a list of SortGroupClauses, without a cost yet. All rows
- * are one group if grouped is false.
- */
-static HgAggregatePath *
+HgAggregatePath *
 hg_aggregate_path_make(RelOptInfo *rel, PathTarget *target, Path *input, bool grouped,
 					   List *group_clause)
 {
@@ -341,12 +337,7 @@ hg_path_sorts_to_group(const Path *path)
 			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
 }
 
-/*
- * Adds our path for all groups. Core sorts its rows, whose number is a guess, to get ordered
- * groups, and prefers that to hashing within 1 % of the cost. Removes core's path if sorting our
- * groups costs no more.
- */
-static void
+void
 hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 {
 	ListCell *lc;

@@ -181,6 +181,62 @@ hg_plan_sets(const HgAggregatePath *path)
 					   list_make3(never_empty, groupings, groups));
 }
 
+/* Returns the members of the plan that describe the branches of INTERSECT and EXCEPT. */
+static List *
+hg_plan_branch(const HgAggregatePath *path, int ncolumns)
+{
+	bool numbered = path->first_branch > 0 && path->grouping_branch >= 0;
+
+	return list_make2(makeInteger(numbered ? ncolumns - 1 : -1),
+					  makeInteger(numbered ? path->grouping_branch : -1));
+}
+
+/* The columns of a set operation, and the branch that they are named after. */
+typedef struct HgColumnNames
+{
+	Index first_branch;
+	int ncolumns;
+} HgColumnNames;
+
+static Node *
+hg_name_columns_mutator(Node *node, HgColumnNames *names)
+{
+	const Var *var = (const Var *) node;
+
+	if (node == NULL)
+		return NULL;
+	if (!IsA(node, Var))
+		return expression_tree_mutator(node, hg_name_columns_mutator, names);
+	/* core shows the number of the first branch, too */
+	if (var->varattno > names->ncolumns)
+		return (Node *) makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(0), false,
+								  true);
+	return (Node *) makeVar(names->first_branch, var->varattno, var->vartype, var->vartypmod,
+							var->varcollid, 0);
+}
+
+/*
+ * Names the columns of a set operation in its scan target list after those of the first branch. The
+ * columns as they are come once more, with the same numbers: setrefs.c finds a column's number by
+ * them. Of entries with the same number EXPLAIN takes the first.
+ */
+static List *
+hg_name_columns(List *scan_tlist, const HgAggregatePath *path)
+{
+	HgColumnNames names = {path->first_branch, list_length(path->group_clause)};
+	List *result = NIL;
+	ListCell *lc;
+
+	foreach (lc, scan_tlist)
+	{
+		TargetEntry *tle = flatCopyTargetEntry(lfirst_node(TargetEntry, lc));
+
+		tle->expr = (Expr *) hg_name_columns_mutator((Node *) tle->expr, &names);
+		result = lappend(result, tle);
+	}
+	return list_concat(result, scan_tlist);
+}
+
 Plan *
 hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_attribute_unused(),
 				  CustomPath *best_path, List *tlist, List *clauses pg_attribute_unused(),
@@ -242,13 +298,14 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	cscan->flags = best_path->flags;
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
-	cscan->custom_scan_tlist = scan_tlist;
+	cscan->custom_scan_tlist =
+		path->first_branch > 0 ? hg_name_columns(scan_tlist, path) : scan_tlist;
 	cscan->custom_private = list_concat(
 		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
 		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),
-					hg_plan_sets(path)));
+					list_concat(hg_plan_branch(path, list_length(input)), hg_plan_sets(path))));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 13,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 15,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }

@@ -25,6 +25,13 @@ typedef struct HgAggregatePath
 	List *groupings; /* GroupingFuncs */
 	List *aggrefs;
 	List *having;
+	/* the first branch of a set operation, in the range table; 0: the input is none */
+	Index first_branch;
+	/*
+	 * INTERSECT and EXCEPT: the number in the last column of the rows of the branch that makes
+	 * groups, whose rows come first; or -1
+	 */
+	int grouping_branch;
 } HgAggregatePath;
 
 /* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */

@@ -12,6 +12,7 @@
 
 #include "nodes/pathnodes.h"
 
+#include "planner/hg_aggregate_plan.h"
 #include "planner/hg_join_plan.h"
 
 /* hg_join_path.c: joins */
@@ -142,8 +143,27 @@ extern void hg_aggregate_path_init(void);
 /* Returns true if a path is one of the aggregate node. */
 extern bool hg_path_is_groups(const Path *path);
 
+/*
+ * Returns a path that groups an input by a list of SortGroupClauses, without a cost yet. All rows
+ * are one group if grouped is false.
+ */
+extern HgAggregatePath *hg_aggregate_path_make(RelOptInfo *rel, PathTarget *target, Path *input,
+											   bool grouped, List *group_clause);
+
+/*
+ * Adds our path for all groups. Core sorts its rows, whose number is a guess, to get ordered
+ * groups, and prefers that to hashing within 1 % of the cost. Removes core's path if sorting our
+ * groups costs no more.
+ */
+extern void hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours);
+
 /* Installs a create_upper_paths_hook, which adds paths of the sort node. */
 extern void hg_sort_path_init(void);
+
+/* hg_set_operation_path.c: set operations */
+
+/* Installs a create_upper_paths_hook, which adds paths of the aggregate node for UNION. */
+extern void hg_set_operation_path_init(void);
 
 /* hg_subplan_path.c: results of correlated subqueries that are kept */
 

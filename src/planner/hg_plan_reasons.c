@@ -324,13 +324,18 @@ static void
 hg_walk_add_groups(HgReasonWalk *walk, PlannerInfo *root, const char *node, HgPlanReason reason,
 				   const Path *input)
 {
+	Relids relids = root->all_baserels;
+
 	if (!hg_last_plan_add(walk->plan, node, true, reason == HG_REASON_CHOSEN, reason))
 		return;
+	/* the branches are no base relations */
+	if (input != NULL && root->parse->setOperations != NULL)
+		relids = input->parent->relids;
 	while (input != NULL && !IS_SIMPLE_REL(input->parent) && !IS_JOIN_REL(input->parent))
 		input = hg_groups_input(input);
 	/* min() or max() by an index has no input here, but only one relation */
 	if (input == NULL)
-		hg_walk_add_names(walk, root, root->all_baserels);
+		hg_walk_add_names(walk, root, relids);
 	/* the join is the next step */
 	else if (IsA(input, HashPath) || IsA(input, NestPath) || IsA(input, MergePath) ||
 			 (IsA(input, CustomPath) && hg_path_join(input) != NULL))

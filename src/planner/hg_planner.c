@@ -23,6 +23,7 @@ hg_planner_init(bool preloading)
 	hg_scan_lookup_path_init();
 	hg_join_path_acquire();
 	hg_aggregate_path_init();
+	hg_set_operation_path_init();
 	hg_sort_path_init();
 	hg_subplan_path_init();
 	hg_plan_reasons_init();

@@ -313,7 +313,9 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 	int limit = hg_enabled ? hg_needed_rows(parse) : 0;
 	ListCell *lc;
 
-	if (limit == 0 || root->sort_pathkeys == NIL || parse->rowMarks != NIL || parse->hasTargetSRFs)
+	/* targets of set operations number their columns otherwise than the query's ORDER BY */
+	if (limit == 0 || root->sort_pathkeys == NIL || parse->rowMarks != NIL ||
+		parse->hasTargetSRFs || parse->setOperations != NULL)
 		return;
 	foreach (lc, input_rel->pathlist)
 	{

@@ -1,9 +1,9 @@
-# Random queries with grouping sets and with DISTINCT aggregates give the groups that PostgreSQL's own plans give, and raise the same errors.
+# Random queries with grouping sets, with DISTINCT aggregates and with set operations give the rows that PostgreSQL's own plans give, and raise the same errors.
 #
 # Each query runs twice, with the aggregate node wherever it is possible and with hashgraph.enabled off: over tables and joins, cached
 # and not, of columns with NULLs of several types, in little memory and in much.
 #
-# Versions: how the planner marks the columns that a grouping set lacks.
+# Versions: how the planner marks the columns that a grouping set lacks, and what it hands to the hook of a set operation.
 #
 # HG_SEED chooses the tables and the queries (the same seed means the same ones), HG_QUERIES how many (1000, with HG_QUICK 300).  A
 # failure shows the query with its settings.
@@ -49,7 +49,7 @@ SQL
 }
 
 my $tables = table('few', 150, 11) . table('many', 6000, 3001) . table('more', 20000, 997) . table('none', 0, 1)
-  . 'create table dim as select k, k % 3 as g, case when k <> 4 then \'dim \' || k end as label from generate_series(0, 8) k;'
+  . 'create type pair as (i int, t text); create table dim as select k, k % 3 as g, case when k <> 4 then \'dim \' || k end as label from generate_series(0, 8) k;'
   . 'alter table dim add primary key (k); analyze;';
 
 my @keys = qw(a b c nu te ch da k lo id);
@@ -131,8 +131,67 @@ sub distinct_query
 	return $lateral ? "select o.k, q.* from dim o, lateral ($query offset 0) q" : $query;
 }
 
+# Expressions of each type, by which branches of a set operation differ. Numerics that are equal have one display scale.
+my %expressions_of = (
+	int => [ qw(a a b k v), 'id', 'a + 1', 'b % 2', 'v / 100', 'null::int', '3', 'length(lo)', '100 / (v - 37)' ],
+	int8 => [ qw(c v8 a v id), 'v8 + 1', 'null::int8', '5' ],
+	text => [ qw(te lo te), q{te || 'x'}, 'substr(te, 1, 5)', q{'key 3'::text}, 'null::text', 'ch::text' ],
+	char => [ 'ch', q{('k' || a)::char(4)}, q{'k1'::char(4)} ],
+	numeric => [ qw(nu vn), 'nu', 'null::numeric' ],
+	date => [ 'da', 'da', 'da + 1', q{date '2000-01-05'} ],
+	interval => [ 'vi', q{id % 50 * interval '1 hour'} ],
+	bool => [ 'vb', 'a is null', 'true' ],
+	float8 => [ 'vf', 'v::float8', 'null::float8' ],
+	array => [ 'array[a, b]', 'array[v % 3, null]' ],
+	record => [ '(a, te)::pair', '(b, null)::pair' ]);
+
+# A branch of a set operation, which may be one itself.
+sub branch
+{
+	my ($types, $depth) = @_;
+	my $query;
+
+	return '(' . set_operation($types, $depth + 1) . ')' if $depth < 2 && chance(15);
+	$query = 'select ' . (@$types && chance(8) ? 'distinct ' : '') . join(', ', map { pick(@{ $expressions_of{$_} }) } @$types) . ' from ' . relation();
+	$query =~ s/\bk\b(?=.* from .*join dim )/r.k/ if $query !~ / join \(|left join|using/;
+	$query =~ s/(?<![.\w])k(?=,| from)/r.k/g;
+	$query .= pick(' where v > 0', ' where b < 3', ' where a is not null', ' where id < 500', ' where a = 2', ' where false', ' where id % 10 = 0') if chance(50);
+	return $query;
+}
+
+sub set_operation
+{
+	my ($types, $depth) = @_;
+	my $query = branch($types, $depth);
+
+	$query .= ' ' . pick('union', 'union', 'union all', 'except', 'except', 'intersect', 'intersect', 'except all', 'intersect all') . ' ' . branch($types, $depth) for 1 .. pick(1, 1, 1, 2, 3);
+	return $query;
+}
+
+# Columns of a few types, at times none; with an order, in a subquery or a CTE, joined, or run again for each row.
+sub set_operation_query
+{
+	my @types = map { pick(keys_of(\%expressions_of)) } 1 .. (chance(3) ? 0 : pick(1, 1, 2, 2, 3, 4));
+	my $query = set_operation(\@types, 0);
+	my $all = join(', ', 1 .. @types);
+
+	if (chance(12))
+	{
+		$query .= ' ' . pick('union', 'except', 'intersect') . ' select ' . join(', ', map { pick(@{ $expressions_of{$_} }) } @types) . ' from ' . pick('few', 'many') . ' r where r.id % 9 >= o.k';
+		return "select o.k, q.* from dim o, lateral ($query offset 0) q";
+	}
+	$query .= " order by $all" . (chance(60) ? ' limit ' . pick(1, 10, 100) : '') if @types && chance(30);
+	return "with q as materialized ($query) select * from q" if chance(10);
+	return "select count(*) from ($query) q" if chance(15);
+	return "select q.*, label from ($query) q (x) join dim on x = k" if @types == 1 && $types[0] eq 'int' && chance(60);
+	return $query;
+}
+
+sub keys_of { return sort keys %{ $_[0] }; }
+
 sub random_query
 {
+	return set_operation_query() if chance(30);
 	my $from = relation();
 	my $joined = $from =~ /dim/;
 	my @some = shuffle(@keys, $joined ? qw(g label) : ());
@@ -254,7 +313,7 @@ foreach my $n (@failed[ 0 .. min($#failed, $most_shown - 1) ])
 {
 	diag("seed $seed, query $n: $batch[$n][0]\n$batch[$n][1]\n--> $said[$n]");
 }
-is(scalar @failed, 0, "$queries random queries with grouping sets or DISTINCT aggregates agree with PostgreSQL's own plans");
+is(scalar @failed, 0, "$queries random queries with grouping sets, DISTINCT aggregates or set operations agree with PostgreSQL's own plans");
 foreach my $answer (@said)
 {
 	$count{$_}++ for grep { $answer =~ /, $_/ } 'error', 'by the node', 'on disk';

@@ -4,10 +4,11 @@
  *	  The aggregate node: Custom Scan (HashGraphAggregate).
  *
  * The node stands above a join of this extension, or above the scan of a table or its partitions,
- * and aggregates their batches without forming rows.  It is a node of its own, and not a mode of
- * the join: a join evaluates expressions over its inputs' columns, and this node over groups and
- * results.  Each has its own scan slot, EXPLAIN shows both, and any number of joins can be below
- * (hg_join_source.c).
+ * and aggregates their batches without forming rows.  Above the branches of a set operation it
+ * groups the rows of any plans by all columns (planner/hg_set_operation_path.c).  It is a node of
+ * its own, and not a mode of the join: a join evaluates expressions over its inputs' columns, and
+ * this node over groups and results.  Each has its own scan slot, EXPLAIN shows both, and any
+ * number of joins can be below (hg_join_source.c).
  *
  *	READ			Finds or makes the groups of all rows (hg_aggregate_groups.c), and advances
  *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).
@@ -397,6 +398,17 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 		state->functions[i].offset += state->groups->states_offset;
 }
 
+/* Initializes which rows of INTERSECT and EXCEPT make groups. */
+static void
+hg_aggregate_begin_branches(HgAggregateState *state)
+{
+	List *private = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
+	int branch = intVal(list_nth(private, HG_AGGREGATE_BRANCH));
+
+	state->branch_column = branch >= 0 ? hg_aggregate_column(state, branch) : -1;
+	state->grouping_branch = intVal(list_nth(private, HG_AGGREGATE_GROUPING_BRANCH));
+}
+
 /*
  * Lets numeric columns come as scaled integers if only column-by-column arguments and filters use
  * them.  Group columns and arguments of other functions need the numerics.
@@ -479,6 +491,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 		if (!state->groups->byvals[i])
 			state->source->max_bytes = HG_BATCH_BYTES;
 	state->batch = hg_batch_create(state->ncolumns);
+	hg_aggregate_begin_branches(state);
 	hg_aggregate_begin_finding(state);
 	state->having = hg_aggregate_begin_having(state);
 	hg_aggregate_begin_scaled(state);

@@ -37,6 +37,10 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_COLLATIONS,	/* OidList: collations of the group columns */
 	/* Integer: index in KEYS of the column whose distinct values are aggregated, the last; or -1 */
 	HG_AGGREGATE_DISTINCT_KEY,
+	/* Integer: index of the column with the number of the branch of INTERSECT or EXCEPT; or -1 */
+	HG_AGGREGATE_BRANCH,
+	/* Integer: that number in the rows that make groups, which come first */
+	HG_AGGREGATE_GROUPING_BRANCH,
 	/* grouping sets (hg_aggregate_sets.h): lists with a member for each; empty if there is one */
 	HG_AGGREGATE_SETS,			  /* IntLists: a set's group columns, as indexes in KEYS */
 	HG_AGGREGATE_SET_PARENTS,	  /* IntList: the set that its groups are combined from; -1: rows */

@@ -60,8 +60,10 @@ struct HgAggregateState
 	HgAggregateHaving *having; /* evaluates HAVING for many groups at once; NULL: one by one */
 
 	/* the input */
-	int ncolumns; /* columns of the input that are needed */
-	int *attnos;  /* [ncolumns] their attribute numbers in the input's rows, from 1 */
+	int branch_column;	 /* the column with the branch of a set operation; or -1 */
+	int grouping_branch; /* its value in rows that make groups */
+	int ncolumns;		 /* columns of the input that are needed */
+	int *attnos;		 /* [ncolumns] their attribute numbers in the input's rows, from 1 */
 	HgBatchSource *source;
 	HgBatch *batch;
 	HgRun run;		   /* rows in arrays */

@@ -180,8 +180,8 @@ hg_aggregate_must_spill(const HgAggregateState *state)
 }
 
 /*
- * Finds the existing groups of a batch's rows; rows of other groups go to files and have NULL in
- * found.  Returns the remaining rows, in rows.
+ * Finds the existing groups of a batch's rows.  Rows of other groups have NULL in found and go to
+ * files, unless there are none and the rows make no groups.  Returns the remaining rows, in rows.
  */
 static HgSelection
 hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgSpillKeys *keys,
@@ -197,9 +197,20 @@ hg_aggregate_find_known(HgAggregateState *state, const HgBatch *batch, const HgS
 			rows[selection.count++] = row;
 		else
 			missing[nmissing++] = row;
-	if (nmissing > 0)
+	if (nmissing > 0 && state->spill.writing != NULL)
 		hg_aggregate_spill_write(&state->spill, keys, batch, missing, nmissing);
 	return selection;
+}
+
+/*
+ * Returns true if no row of a batch makes a group: they are of the second branch of INTERSECT or
+ * EXCEPT, whose rows come after those of the first, from files too.
+ */
+static inline bool
+hg_aggregate_only_finds(const HgAggregateState *state, const HgBatch *batch)
+{
+	return state->branch_column >= 0 && batch->nrows > 0 &&
+		   DatumGetInt32(batch->values[state->branch_column][0]) != state->grouping_branch;
 }
 
 /* Finds or makes the groups of a batch's rows, once per kind. */
@@ -238,11 +249,13 @@ static HgSelection
 hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillKeys *keys,
 						 HgGroup **found, uint16 *rows)
 {
-	if (hg_aggregate_must_spill(state))
+	bool finds = hg_aggregate_only_finds(state, batch);
+
+	if (!finds && hg_aggregate_must_spill(state))
 		hg_aggregate_start_spill(state, hg_aggregate_set(&state->sets));
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	state->taking.few =
-		state->spill.writing == NULL &&
+		!finds && state->spill.writing == NULL &&
 		hg_small_find(&state->taking.small, batch, state->groups->nkeys, state->groups->columns);
 	if (state->taking.few)
 	{
@@ -253,7 +266,7 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 	if (hg_groups_find_near(state->groups, batch, found))
 		return (HgSelection){NULL, batch->nrows};
 	hg_groups_hash(state->groups, batch, keys->words);
-	if (state->spill.writing != NULL)
+	if (finds || state->spill.writing != NULL)
 		return hg_aggregate_find_known(state, batch, keys, found, rows);
 	hg_groups_find(state->groups, batch, keys->words, true, found);
 	return (HgSelection){NULL, batch->nrows};
