@@ -355,6 +355,27 @@ sub random_subquery
 		"(select *, (row_number() over (partition by i4 order by n))::int as tag from $table)");
 }
 
+# A list of columns, some of which are computed by the scan.  A column of another type in one branch
+# of a UNION ALL keeps the planner from taking the branches apart.
+sub random_computed
+{
+	my ($list) = @_;
+	my %computed = (
+		i2 => [ '7::int2', 'coalesce(i2, 3::int2)' ],
+		i4 => [ '20', 'coalesce(i4, -1)', 'n % 40', 'i2' ],
+		i8 => [ 'nullif(i8, 7)', 'n + 1::int8', 'i4' ],
+		tx => [ q{'v7'}, q{tx || ''}, 'vc::text', 'null' ],
+		nu => [ '0::numeric', 'coalesce(nu, 1.50)', '0' ],
+		wide => [ 'wide || n', 'coalesce(wide, tx)' ],
+		ar => [ 'array[n, i2]', 'ar || 7' ],
+		da => [ q{coalesce(da, date '2000-01-07')} ]);
+
+	return join(', ', map {
+		my $name = $_;
+		$computed{$name} && chance(40) ? pick(@{ $computed{$name} }) . " as $name" : $name
+	} split(/, /, $list));
+}
+
 # What else can stand in FROM, with a table's columns.
 sub random_source
 {
@@ -371,6 +392,8 @@ sub random_source
 		"(with c as ${not}materialized (select $all from $other)
 			select * from c union all select * from c where n < 20)",
 		"(select $all from $table union all select $all from $other)",
+		'(select ' . random_computed($all) . " from $table where n % 9 <> 0 union all select "
+		  . random_computed($all) . " from $other)",
 		"(select t.* from $table t join (values (1), (2), (7), (20), (20), (null)) v (k) on t.i4 = v.k)",
 		"(select t.* from $table t join generate_series(-5, 60) k on t.i8 = k)",
 		"(select t.* from $table t, unnest('{v1,v2,v5,v5}'::text[]) k where t.tx = k)",
