@@ -308,7 +308,6 @@ hg_projection_read(HgProjection *projection, HgBatch *batch, const HgBatchSource
 		rows->checked = false;
 		if (!input->next(input, rows))
 			return false;
-		batch->checked = check != NULL;
 		if (check != NULL && !rows->checked)
 		{
 			hg_projection_select(projection, check);
@@ -318,6 +317,7 @@ hg_projection_read(HgProjection *projection, HgBatch *batch, const HgBatchSource
 		for (int i = 0; i < rows->nrows; i++)
 			projection->left[i] = (uint16) i;
 	}
+	batch->checked = check != NULL;
 	return true;
 }
 
