@@ -8,9 +8,9 @@
  * array of Datums and, if it may have NULLs, an array of flags.  A column store
  * (hg_column_store.h) holds rows for longer.
  *
- * A source fills batches.  Sources are the pages of a table (hg_scan_table.h), the slots of any
- * other plan, a partition on disk, and a join below this one, which passes columns on without
- * forming a row.
+ * A source fills batches.  Sources are the pages of a table (hg_scan_table.h), a projection of
+ * another source (hg_projection.h), the slots of any other plan, a partition on disk, and a join
+ * below this one, which passes columns on without forming a row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

@@ -4,9 +4,10 @@
  *	  Reads the child plan of a join as batches.
  *
  * A sequential scan of a heap table is read by pages (hg_scan_table.h).  An Append is driven as
- * ExecAppend() does, so that its subplans that are such scans are read by pages.  Any other plan
- * returns slots, whose columns are copied, because by-reference values are valid only until the
- * plan's next row.
+ * ExecAppend() does, so that its subplans that are such scans are read by pages.  A scan that
+ * computes expressions, and a subquery scan without quals, is a projection (hg_projection.h) of a
+ * source of its table's columns or of its subplan.  Any other plan returns slots, whose columns
+ * are copied, because by-reference values are valid only until the plan's next row.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -21,6 +22,7 @@
 #include "utils/expandeddatum.h"
 #include "utils/memutils.h"
 
+#include "batch/hg_projection.h"
 #include "batch/hg_scan_table.h"
 
 /* The first block of copied by-reference values. */
@@ -42,12 +44,13 @@ typedef struct HgSlots
 	Size overflow_used;
 } HgSlots;
 
-/* A plan that is read by pages or by slots. */
+/* A plan that is read in one of three ways; the pointers of the others are NULL. */
 typedef struct HgReader
 {
 	PlanState *plan;
-	HgScanTable *table; /* the table that is read by pages; or NULL */
-	HgSlots *slots;		/* reader by slots, or NULL */
+	HgScanTable *table;		  /* by pages of this table */
+	HgProjection *projection; /* by batches of another source */
+	HgSlots *slots;			  /* by slots */
 	bool at_end;
 } HgReader;
 
@@ -193,24 +196,17 @@ hg_slots_fill(HgSlots *slots, HgBatch *batch, int max_rows)
  * ---------------------------------------------------------------------
  */
 
-/* Reads a plan by pages if possible. */
-static void
-hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
-			   const HgBatchSource *source)
-{
-	reader->plan = plan;
-	reader->table = hg_scan_table_create(plan, nattnos, attnos, source);
-	if (reader->table == NULL)
-		reader->slots = hg_slots_create(plan, nattnos, attnos);
-}
-
 /* Rescans a plan with changed parameters. */
 static void
 hg_reader_rescan(HgReader *reader)
 {
+	if (reader->projection != NULL)
+		hg_projection_restart(reader->projection);
 	if (reader->table != NULL)
 		hg_scan_select_rescan(reader->table->select, reader->plan->chgParam);
-	ExecReScan(reader->plan);
+	/* the projection's input rescans the same sequential scan */
+	if (reader->projection == NULL || !IsA(reader->plan, SeqScanState))
+		ExecReScan(reader->plan);
 	reader->at_end = false;
 }
 
@@ -225,6 +221,8 @@ hg_reader_fill(HgReader *reader, HgBatch *batch, const HgBatchSource *source)
 	{
 		if (reader->table != NULL)
 			reader->at_end = !hg_scan_table_fill(reader->table, batch, source->check);
+		else if (reader->projection != NULL)
+			reader->at_end = !hg_projection_fill(reader->projection, batch, source);
 		else
 			reader->at_end = !hg_slots_fill(reader->slots, batch, source->max_rows);
 	}
@@ -259,7 +257,11 @@ hg_scan_restart(HgBatchSource *source)
 
 	scan->at_end = false;
 	for (int i = 0; i < scan->nreaders; i++)
+	{
 		scan->readers[i].at_end = false;
+		if (scan->readers[i].projection != NULL)
+			hg_projection_restart(scan->readers[i].projection);
+	}
 }
 
 static bool
@@ -330,28 +332,13 @@ hg_scan_next_run(HgBatchSource *source, int max_rows, HgRun *run)
 	return found;
 }
 
-/* Creates the readers of plans, and sets the source's tables. */
-static void
-hg_scan_init_readers(HgScan *scan, int nplans, PlanState **plans, int nattnos, const int *attnos)
-{
-	HgScanTables *tables = palloc0(sizeof(HgScanTables));
+/* ---------------------------------------------------------------------
+ * Creation
+ * ---------------------------------------------------------------------
+ */
 
-	tables->may_use_cache = !IsParallelWorker();
-	scan->nreaders = nplans;
-	scan->readers = palloc0(Max(nplans, 1) * sizeof(HgReader));
-	for (int i = 0; i < nplans; i++)
-	{
-		HgReader *reader = &scan->readers[i];
-
-		hg_reader_init(reader, plans[i], nattnos, attnos, &scan->source);
-		if (reader->table != NULL)
-			tables->list = lappend(tables->list, reader->table);
-	}
-	scan->source.tables = tables->list != NIL ? tables : NULL;
-}
-
-HgBatchSource *
-hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
+static HgScan *
+hg_scan_allocate(PlanState *plan, HgScanTables *tables)
 {
 	HgScan *scan = palloc0(sizeof(HgScan));
 
@@ -360,22 +347,125 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	scan->source.restart = hg_scan_restart;
 	scan->source.max_bytes = HG_BATCH_BYTES;
 	scan->source.max_rows = HG_BATCH_ROWS;
+	scan->source.tables = tables;
 	scan->plan = plan;
+	return scan;
+}
 
-	/* ExecAppend() waits for asynchronous subplans */
-	if (IsA(plan, AppendState) && ((AppendState *) plan)->as_nasyncplans == 0)
+/* Reads a table's own attributes by pages; adds it to the source's tables.  False if impossible. */
+static bool
+hg_reader_init_table(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
+					 const HgBatchSource *source)
+{
+	reader->plan = plan;
+	reader->table = hg_scan_table_create(plan, nattnos, attnos, source);
+	if (reader->table == NULL)
+		return false;
+	source->tables->list = lappend(source->tables->list, reader->table);
+	return true;
+}
+
+static bool hg_scan_init(HgScan *scan, int nattnos, const int *attnos);
+
+/*
+ * Creates the input of a projection of a plan; NULL if no table would be read by pages.  Tables
+ * are added to those of the source.
+ */
+static HgBatchSource *
+hg_scan_create_input(const HgProjection *projection, PlanState *plan, const HgBatchSource *source)
+{
+	int before = list_length(source->tables->list);
+	const int *attnos;
+	int nattnos = hg_projection_inputs(projection, &attnos);
+	HgScan *scan;
+	bool by_pages;
+
+	if (IsA(plan, SubqueryScanState))
 	{
-		AppendState *append = (AppendState *) plan;
+		scan = hg_scan_allocate(((SubqueryScanState *) plan)->subplan, source->tables);
+		by_pages = hg_scan_init(scan, nattnos, attnos);
+	}
+	else
+	{
+		scan = hg_scan_allocate(plan, source->tables);
+		scan->nreaders = 1;
+		scan->readers = palloc0(sizeof(HgReader));
+		by_pages = hg_reader_init_table(scan->readers, plan, nattnos, attnos, &scan->source);
+	}
+	for (int i = before; i < list_length(source->tables->list); i++)
+		((HgScanTable *) list_nth(source->tables->list, i))->projected = true;
+	return by_pages ? &scan->source : NULL;
+}
 
-		hg_scan_init_readers(scan, append->as_nplans, append->appendplans, nattnos, attnos);
-		if (scan->source.tables != NULL)
+/* Reads a plan by pages if possible. */
+static void
+hg_reader_init(HgReader *reader, PlanState *plan, int nattnos, const int *attnos,
+			   const HgBatchSource *source)
+{
+	HgProjection *projection = hg_projection_create(plan, nattnos, attnos);
+
+	reader->plan = plan;
+	if (projection != NULL && IsA(plan, SeqScanState) && !hg_projection_computes(projection))
+	{
+		const int *table_attnos;
+
+		hg_projection_inputs(projection, &table_attnos);
+		if (hg_reader_init_table(reader, plan, nattnos, table_attnos, source))
+			return;
+	}
+	else if (projection != NULL)
+	{
+		HgBatchSource *input = hg_scan_create_input(projection, plan, source);
+
+		if (input != NULL)
 		{
-			scan->append = append;
-			return &scan->source;
+			hg_projection_set_input(projection, input);
+			reader->projection = projection;
+			return;
 		}
 	}
-	hg_scan_init_readers(scan, 1, &plan, nattnos, attnos);
-	if (scan->source.tables != NULL)
-		scan->source.tables->only = linitial(scan->source.tables->list);
+	reader->slots = hg_slots_create(plan, nattnos, attnos);
+}
+
+/* Creates the readers of plans; false if none reads a table by pages. */
+static bool
+hg_scan_init_readers(HgScan *scan, int nplans, PlanState **plans, int nattnos, const int *attnos)
+{
+	int before = list_length(scan->source.tables->list);
+
+	scan->nreaders = nplans;
+	scan->readers = palloc0(Max(nplans, 1) * sizeof(HgReader));
+	for (int i = 0; i < nplans; i++)
+		hg_reader_init(&scan->readers[i], plans[i], nattnos, attnos, &scan->source);
+	return list_length(scan->source.tables->list) > before;
+}
+
+/* Sets the plan's readers, or those of its subplans; false if none reads a table by pages. */
+static bool
+hg_scan_init(HgScan *scan, int nattnos, const int *attnos)
+{
+	AppendState *append = (AppendState *) scan->plan;
+
+	/* ExecAppend() waits for asynchronous subplans */
+	if (IsA(scan->plan, AppendState) && append->as_nasyncplans == 0 &&
+		hg_scan_init_readers(scan, append->as_nplans, append->appendplans, nattnos, attnos))
+	{
+		scan->append = append;
+		return true;
+	}
+	return hg_scan_init_readers(scan, 1, &scan->plan, nattnos, attnos);
+}
+
+HgBatchSource *
+hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
+{
+	HgScanTables *tables = palloc0(sizeof(HgScanTables));
+	HgScan *scan = hg_scan_allocate(plan, tables);
+
+	tables->may_use_cache = !IsParallelWorker();
+	if (!hg_scan_init(scan, nattnos, attnos))
+		scan->source.tables = NULL;
+	else if (scan->append == NULL)
+		tables->only = scan->readers[0].table;
 	return &scan->source;
 }

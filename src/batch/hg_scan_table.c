@@ -3,7 +3,7 @@
  * hg_scan_table.c
  *	  The table of a sequential scan, and which of its blocks are read from cached columns.
  *
- * A plan whose projection does more than choose columns is not read by pages.
+ * A scan that computes expressions is read by pages too: hg_projection.c computes them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -25,24 +25,6 @@
 #include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_report.h"
 #include "resident/hg_resident_validity.h"
-
-/* Returns the table's attribute behind attribute attno of the plan's rows, or 0. */
-static AttrNumber
-hg_scan_table_attribute(SeqScanState *node, int attno)
-{
-	PlanState *plan = &node->ss.ps;
-	TargetEntry *entry;
-	Var *var;
-
-	if (plan->ps_ProjInfo == NULL)
-		return attno;
-	entry = list_nth_node(TargetEntry, plan->plan->targetlist, attno - 1);
-	var = (Var *) entry->expr;
-	if (!IsA(var, Var) || var->varattno <= 0)
-		return 0;
-	Assert(var->varno == ((Scan *) plan->plan)->scanrelid);
-	return var->varattno;
-}
 
 /* Collects the attributes of the qual; false if it uses other than user columns. */
 static bool
@@ -70,9 +52,6 @@ hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, const HgBa
 {
 	SeqScanState *node;
 	HgScanTable *table;
-	AttrNumber *table_attnos;
-	Bitmapset *seen = NULL;
-	bool eligible = true;
 
 	if (!IsA(plan, SeqScanState) || plan->state->es_epq_active != NULL)
 		return NULL;
@@ -80,34 +59,14 @@ hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos, const HgBa
 	if (!hg_heap_page_may_scan(node->ss.ss_currentRelation, plan->state->es_snapshot))
 		return NULL;
 
-	/* other expressions must be computed, for their results or effects */
-	if (plan->ps_ProjInfo != NULL)
-	{
-		ListCell *lc;
-
-		foreach (lc, plan->plan->targetlist)
-			if (!IsA(lfirst_node(TargetEntry, lc)->expr, Var))
-				return NULL;
-	}
-	table_attnos = palloc(Max(nattnos, 1) * sizeof(AttrNumber));
-	for (int c = 0; c < nattnos; c++)
-	{
-		table_attnos[c] = hg_scan_table_attribute(node, attnos[c]);
-		if (table_attnos[c] == 0 || bms_is_member(table_attnos[c], seen))
-			eligible = false;
-		else
-			seen = bms_add_member(seen, table_attnos[c]);
-	}
-	bms_free(seen);
-	if (!eligible)
-		return NULL;
-
 	table = palloc0(sizeof(HgScanTable));
 	table->node = node;
-	table->select = hg_scan_select_create(node, nattnos, table_attnos);
-	table->attnos = table_attnos;
+	table->attnos = palloc(Max(nattnos, 1) * sizeof(AttrNumber));
+	for (int c = 0; c < nattnos; c++)
+		table->attnos[c] = (AttrNumber) attnos[c];
 	table->nattnos = nattnos;
-	table->heap = hg_scan_heap_create(table->select, nattnos, table_attnos);
+	table->select = hg_scan_select_create(node, nattnos, table->attnos);
+	table->heap = hg_scan_heap_create(table->select, nattnos, table->attnos);
 	table->source = source;
 	table->qual_is_odd = !hg_scan_table_collect_attributes(table);
 	table->decided = !hg_resident_memory_exists() || table->qual_is_odd;
@@ -258,6 +217,8 @@ hg_scan_tables_set_key(HgScanTables *tables, int ncolumns, const int *columns,
 		HgScanTable *table = lfirst(lc);
 		TupleDesc desc = RelationGetDescr(table->node->ss.ss_currentRelation);
 
+		if (table->projected)
+			continue;
 		if (table->key == NULL)
 			table->key = palloc0(sizeof(HgGraphKey));
 		table->key->ncolumns = ncolumns;

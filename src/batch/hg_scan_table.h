@@ -121,6 +121,7 @@ typedef struct HgScanTable
 	HgScanRuns *runs;		  /* reads resident; NULL if that is NULL */
 	HgScanHeap *heap;		  /* reads pages of the table */
 	bool takes_runs;		  /* the consumer has requested a run since the last batch */
+	bool projected;			  /* the consumer's columns are computed from the table's */
 } HgScanTable;
 
 /* Numbers of blocks, by where a scan has read them or would read them. */
@@ -140,13 +141,13 @@ struct HgScanTables
 	 */
 	bool may_use_cache;
 	HgScanBlocks blocks; /* blocks that were read, over all scans */
-	List *list;			 /* of HgScanTables */
+	List *list;			 /* of HgScanTables, also those below subquery scans */
 	/* The table if the source scans nothing else, so that rows can be covered; or NULL. */
 	HgScanTable *only;
 };
 
 /*
- * Returns the table whose attributes are attnos[nattnos] of a plan's rows, in
+ * Creates a reader of the table's attributes attnos[nattnos], from 1 and each once, in
  * CurrentMemoryContext.  Returns NULL if the plan is not a sequential scan that can be read by
  * pages.  The source's tables must have it when it is read.
  */
@@ -175,7 +176,8 @@ extern const char *hg_scan_tables_why_not(const HgScanTables *tables);
 
 /*
  * Sets the key by which rows are joined, before the first row is read: columns[ncolumns] of the
- * source's batches, whose values parts[ncolumns] encode into words.
+ * source's batches, whose values parts[ncolumns] encode into words.  A table from whose columns
+ * the source computes its own gets no key.
  */
 extern void hg_scan_tables_set_key(HgScanTables *tables, int ncolumns, const int *columns,
 								   const HgGraphPart *parts);
@@ -261,10 +263,10 @@ extern void hg_scan_table_uncover(HgScanTable *table);
 
 /*
  * Creates a source of the attributes attnos[nattnos] (from 1, each once) of a plan's rows, in that
- * order, in CurrentMemoryContext.  A sequential scan of a heap table, or an Append of such scans,
- * is read by pages; any other plan by ExecProcNode.  Nothing else may read the plan.  The caller
- * rescans the plan (ExecReScan); the source itself rescans a plan with changed parameters
- * (chgParam).
+ * order, in CurrentMemoryContext.  Sequential scans of heap tables are read by pages, also below
+ * an Append or a subquery scan; any other plan by ExecProcNode.  Nothing else may read the plan.
+ * The caller rescans the plan (ExecReScan); the source itself rescans a plan with changed
+ * parameters (chgParam).
  */
 extern HgBatchSource *hg_scan_create(PlanState *plan, int nattnos, const int *attnos);
 

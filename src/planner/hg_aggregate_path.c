@@ -280,15 +280,20 @@ hg_table_is_small(const RelOptInfo *rel)
 }
 
 /*
- * Returns the scan of the one table that is aggregated, or the cheapest path if it scans
- * partitions with cached columns, or NULL.
+ * Returns the scan of the one table that is aggregated, or the cheapest path if it appends scans
+ * of cached columns, or NULL.
  */
 static Path *
 hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
 {
+	const Path *scans = cheapest;
+
 	if (hg_table_is_small(rel))
 		return NULL;
-	if (IsA(cheapest, AppendPath) && cheapest->param_info == NULL && hg_path_is_cached(cheapest))
+	if (IsA(scans, ProjectionPath))
+		scans = ((const ProjectionPath *) scans)->subpath;
+	if ((IsA(scans, AppendPath) || IsA(scans, SubqueryScanPath)) && cheapest->param_info == NULL &&
+		hg_path_reads_cache(cheapest))
 		return cheapest;
 	return hg_find_scan(root, rel, cheapest);
 }

@@ -15,6 +15,8 @@
  *				read from cached columns: the rest pays for binning, building and matching.
  *				HG_FORM_CACHED_NS are not saved if a clause is not evaluated over columns, because
  *				rows are formed of columns for it
+ *	computed	HG_FORM_CACHED_NS for each row that passes are not saved if a scan computes
+ *				expressions, because rows are formed for them
  *	join		the cost of forming its rows, if columns are returned
  *	columns		HG_COLUMNS_SAVED_NS for each row of the cached share, if rows are aggregated
  *				without a join, or HG_COUNTED_SAVED_NS if they are only counted
@@ -44,11 +46,13 @@
 
 #include <math.h>
 
+#include "access/sysattr.h"
 #include "catalog/pg_statistic.h"
 #include "catalog/pg_type.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/date.h"
@@ -235,6 +239,33 @@ hg_target_is_plain(const PathTarget *target)
 	return true;
 }
 
+/*
+ * Returns true if our nodes compute the target of a scan: hg_projection.h says which target lists
+ * are left to core.
+ */
+static bool
+hg_target_is_computed(PathTarget *target, Index relid)
+{
+	Bitmapset *offset_attnos = NULL;
+	int first;
+
+	if (hg_target_is_plain(target))
+		return true;
+	if (contain_volatile_functions((Node *) target) || contain_subplans((Node *) target->exprs))
+		return false;
+	pull_varattnos((Node *) target->exprs, relid, &offset_attnos);
+	first = bms_next_member(offset_attnos, -1);
+	bms_free(offset_attnos);
+	return first < 0 || first + FirstLowInvalidHeapAttributeNumber > 0;
+}
+
+/* Returns what a path's rows cost to form because its target has expressions. */
+static Cost
+hg_computed_cost(const Path *path)
+{
+	return hg_target_is_plain(path->pathtarget) ? 0 : hg_tuple_cost(HG_FORM_CACHED_NS) * path->rows;
+}
+
 /* Returns the rows of a sequential scan's table, for each process that shares it. */
 static double
 hg_scan_rows(const Path *path)
@@ -322,10 +353,10 @@ hg_scan_saving(const Path *path)
 {
 	Cost row = hg_tuple_cost(HG_SCAN_SAVED_NS);
 
-	if (!hg_target_is_plain(path->pathtarget))
+	if (!hg_target_is_computed(path->pathtarget, path->parent->relid))
 		return 0;
 	row += hg_scan_price_qual(path->parent, hg_qual_saving);
-	return row * hg_scan_rows(path) + hg_resident_saving(path);
+	return row * hg_scan_rows(path) + hg_resident_saving(path) - hg_computed_cost(path);
 }
 
 /* Returns the path below a projection that only chooses columns; or the path itself. */
@@ -338,47 +369,55 @@ hg_unprojected_path(const Path *path)
 	return path;
 }
 
-/* Returns what an Append saves if its scans read cached columns. */
-static Cost
-hg_append_resident_saving(const AppendPath *append)
+/*
+ * Returns the path below a path whose target our nodes compute: below the projection of a scan, or
+ * below a subquery scan without quals. Returns NULL for other paths.
+ */
+static const Path *
+hg_computed_path(const Path *path)
 {
+	const Path *below;
+
+	if (IsA(path, SubqueryScanPath) && path->parent->baserestrictinfo == NIL &&
+		path->param_info == NULL)
+		below = ((const SubqueryScanPath *) path)->subpath;
+	else if (IsA(path, ProjectionPath) && ((const ProjectionPath *) path)->dummypp &&
+			 (((const ProjectionPath *) path)->subpath->pathtype == T_SeqScan ||
+			  ((const ProjectionPath *) path)->subpath->pathtype == T_SubqueryScan))
+		below = ((const ProjectionPath *) path)->subpath;
+	else
+		return NULL;
+	return hg_target_is_computed(path->pathtarget, path->parent->relid) ? below : NULL;
+}
+
+/* Returns what the scans of a path, or of the paths that it appends, save with cached columns. */
+static Cost
+hg_scans_resident_saving(const Path *path)
+{
+	const Path *below;
 	Cost saving = 0;
 	ListCell *lc;
 
-	foreach (lc, append->subpaths)
-	{
-		const Path *path = hg_unprojected_path(lfirst(lc));
-
-		if (path->pathtype == T_SeqScan && hg_target_is_plain(path->pathtarget))
-			saving += hg_resident_saving(path);
-	}
+	path = hg_unprojected_path(path);
+	if (path->pathtype == T_SeqScan)
+		return hg_target_is_computed(path->pathtarget, path->parent->relid)
+				   ? hg_resident_saving(path)
+				   : 0;
+	if (IsA(path, AppendPath))
+		foreach (lc, ((const AppendPath *) path)->subpaths)
+			saving += hg_scans_resident_saving(lfirst(lc));
+	else if ((below = hg_computed_path(path)) != NULL)
+		saving = hg_scans_resident_saving(below);
 	return saving;
 }
 
-/* Returns what reading a path saves compared to its cost for rows. */
+/* Returns what a join's path saves if it returns columns. */
 static Cost
-hg_rows_saving(const Path *path)
+hg_joined_saving(const Path *path)
 {
-	const HgJoinPath *join;
+	const HgJoinPath *join = hg_path_join(path);
 	ListCell *lc;
 
-	path = hg_unprojected_path(path);
-	switch (path->pathtype)
-	{
-		case T_SeqScan:
-			return hg_scan_saving(path);
-		case T_Append:
-			/* partitions are alike, except for their cached columns */
-			foreach (lc, ((const AppendPath *) path)->subpaths)
-				return hg_rows_saving(lfirst(lc)) > 0
-						   ? hg_tuple_cost(HG_SCAN_SAVED_NS) * path->rows +
-								 hg_append_resident_saving((const AppendPath *) path)
-						   : 0;
-			return 0;
-		default:
-			break;
-	}
-	join = hg_path_join(path);
 	/* a WHERE above an outer join needs rows */
 	if (join == NULL || hg_join_path_filters(join))
 		return 0;
@@ -388,12 +427,49 @@ hg_rows_saving(const Path *path)
 	return hg_tuple_cost(HG_FORM_ROW_NS) * join->custom.path.rows;
 }
 
+/* Returns what reading a path saves compared to its cost for rows. */
+static Cost
+hg_rows_saving(const Path *path)
+{
+	const Path *first;
+	const Path *below;
+	Cost saving;
+
+	path = hg_unprojected_path(path);
+	if (path->pathtype == T_SeqScan)
+		return hg_scan_saving(path);
+	if (IsA(path, AppendPath))
+	{
+		if (((const AppendPath *) path)->subpaths == NIL)
+			return 0;
+		/* partitions, and branches of a UNION ALL, are alike except for their cached columns */
+		first = linitial(((const AppendPath *) path)->subpaths);
+		if (hg_rows_saving(first) <= 0)
+			return 0;
+		saving = hg_tuple_cost(HG_SCAN_SAVED_NS) * path->rows + hg_scans_resident_saving(path);
+		return hg_target_is_plain(first->pathtarget)
+				   ? saving
+				   : saving - hg_tuple_cost(HG_FORM_CACHED_NS) * path->rows;
+	}
+	below = hg_computed_path(path);
+	if (below == NULL)
+		return hg_joined_saving(path);
+	/* a join is read by rows there */
+	return hg_path_join(below) == NULL ? hg_rows_saving(below) - hg_computed_cost(path) : 0;
+}
+
 Cost
 hg_path_saving(const Path *path)
 {
 	Cost saving = hg_rows_saving(path);
 
-	return Min(saving, path->total_cost);
+	return Min(Max(saving, 0), path->total_cost);
+}
+
+bool
+hg_path_reads_cache(const Path *path)
+{
+	return hg_scans_resident_saving(path) > 0;
 }
 
 bool

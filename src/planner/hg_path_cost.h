@@ -76,8 +76,17 @@ extern Cost hg_workers_priced(const Path *path);
  */
 extern Cost hg_path_saving(const Path *path);
 
-/* Returns true if a sequential scan, or a scan below an Append, would read cached columns. */
+/*
+ * Returns true if a sequential scan, or a scan below an Append, would return cached columns as they
+ * are.
+ */
 extern bool hg_path_is_cached(const Path *path);
+
+/*
+ * Returns true if a path is a sequential scan that would read cached columns, or has such scans
+ * below Appends and subquery scans. They may also compute expressions.
+ */
+extern bool hg_path_reads_cache(const Path *path);
 
 /*
  * Returns what is saved beyond hg_path_saving() if the cached columns of a path are aggregated

@@ -71,28 +71,53 @@ hg_cheapest_index_path(const List *paths)
 }
 
 /*
- * Returns true if a relation will be joined, directly or as a subquery's groups. The number of
- * tables alone rules out queries that look rows up in one table.
+ * Returns the planner of the query that reads a subquery's rows, or NULL. Set operations only hand
+ * on the rows of their branches.
+ */
+static inline const PlannerInfo *
+hg_reading_root(const PlannerInfo *root)
+{
+	do
+		root = root->parent_root;
+	while (root != NULL && root->parse->setOperations != NULL);
+	return root;
+}
+
+/*
+ * Returns true if a relation will be joined, directly or as a subquery's rows or groups. The number
+ * of tables alone rules out queries that look rows up in one table.
  */
 static inline bool
 hg_rel_is_joined(const PlannerInfo *root)
 {
+	const PlannerInfo *above;
+
 	if (root->simple_rel_array_size <= 2 && root->parent_root == NULL)
 		return false;
+	above = hg_reading_root(root);
 	return bms_membership(root->all_baserels) == BMS_MULTIPLE ||
-		   (root->parent_root != NULL &&
-			bms_membership(root->parent_root->all_baserels) == BMS_MULTIPLE);
+		   (above != NULL && bms_membership(above->all_baserels) == BMS_MULTIPLE);
+}
+
+/* Returns true if a query groups or aggregates its rows. */
+static inline bool
+hg_query_aggregates(const PlannerInfo *root)
+{
+	return root->parse->hasAggs || root->parse->groupClause != NIL ||
+		   root->parse->distinctClause != NIL;
 }
 
 /*
- * Returns true if our node may aggregate a relation with the help of cached columns. Queries
- * without aggregates or groups, and servers without cached columns, are ruled out first.
+ * Returns true if our node may aggregate a relation, directly or as a subquery's rows, with the
+ * help of cached columns. Queries without aggregates or groups, and servers without cached columns,
+ * are ruled out first.
  */
 static inline bool
 hg_rel_is_aggregated(const PlannerInfo *root)
 {
-	return (root->parse->hasAggs || root->parse->groupClause != NIL ||
-			root->parse->distinctClause != NIL) &&
+	const PlannerInfo *above = hg_reading_root(root);
+
+	return (hg_query_aggregates(root) || (above != NULL && hg_query_aggregates(above))) &&
 		   hg_resident && hg_resident_memory_exists();
 }
 

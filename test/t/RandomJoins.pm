@@ -355,6 +355,29 @@ sub random_subquery
 		"(select *, (row_number() over (partition by i4 order by n))::int as tag from $table)");
 }
 
+# A list of columns, some of which the scan computes; a number chooses which, and how.  A column of
+# another type in one branch of a UNION ALL keeps the planner from taking the branches apart.
+sub computed_columns
+{
+	my ($list, $number) = @_;
+	my %computed = (
+		i2 => [ '7::int2', 'coalesce(i2, 3::int2)' ],
+		i4 => [ '20', 'coalesce(i4, -1)', 'n % 40', 'i2' ],
+		i8 => [ 'nullif(i8, 7)', 'n + 1::int8', 'i4' ],
+		tx => [ q{'v7'}, q{tx || ''}, 'vc::text', 'null' ],
+		nu => [ '0::numeric', 'coalesce(nu, 1.50)', '0' ],
+		wide => [ 'wide || n', 'coalesce(wide, tx)' ],
+		ar => [ 'array[n, i2]', 'ar || 7' ],
+		da => [ q{coalesce(da, date '2000-01-07')} ]);
+
+	return join(', ', map {
+		my $ways = $computed{$_} // [];
+		my $way = $number++ * 5 % (2 * @$ways + 1);
+
+		$way < @$ways ? "$ways->[$way] as $_" : $_
+	} split(/, /, $list));
+}
+
 # What else can stand in FROM, with a table's columns.
 sub random_source
 {
@@ -370,7 +393,8 @@ sub random_source
 		"(with c as ${not}materialized (select * from $table where n % 9 <> 0) select * from c)",
 		"(with c as ${not}materialized (select $all from $other)
 			select * from c union all select * from c where n < 20)",
-		"(select $all from $table union all select $all from $other)",
+		'(select ' . computed_columns($all, $aliases * 13 + $number) . " from $table union all select "
+		  . computed_columns($all, $aliases * 7) . " from $other)",
 		"(select t.* from $table t join (values (1), (2), (7), (20), (20), (null)) v (k) on t.i4 = v.k)",
 		"(select t.* from $table t join generate_series(-5, 60) k on t.i8 = k)",
 		"(select t.* from $table t, unnest('{v1,v2,v5,v5}'::text[]) k where t.tx = k)",

@@ -140,6 +140,12 @@ same_is("select x.l, f.v from kinds x $_ join few f on x.a = f.k", '[0-9]+ rows,
 same_is('select x.l from kinds x where not exists (select from few f where f.k = x.b)', '[0-9]+ rows, all served', 'an anti join');
 same_is('select count(*) from kinds x join few f on x.a = f.k', '1 rows, all served', 'a count');
 same_is('select f.v, count(*), sum(x.a), max(x.c), min(x.h::text) from kinds x join few f on x.b = f.k group by f.v', '7 rows, all served', 'groups');
+same_is("select s.*, f.v from (select 'x' as s, b::int as k, a + 1 as a, c, 0 as n from kinds union all select 'y', k, v, null, k from few) s join few f on f.k = s.k", '[0-9]+ rows, all served', 'a scan that computes expressions, below UNION ALL');
+same_is("select s.*, f.v from (select 'x' as s, b::int as k, h::text || l as t, 0 as n from kinds where d union all select 'y', k, u::text, k / 2.0 from few) s join few f on f.k = s.k", '[0-9]+ rows, all served', '... below a subquery in it');
+my $groups = q{select s, count(*), sum(n), max(a) from (select 'x' as s, a, 0 as n from kinds union all select 'y', v, k / 2.0 from few) s group by s};
+like(sql("select same(\$q\$$groups\$q\$, false)"), qr/^2 rows, /, '... with groups');
+like(sql("explain (analyze, costs off) $groups"), qr/HashGraphAggregate.*Resident Blocks: [1-9][0-9]*\n *Heap Blocks: 0\n/s, '... which are served');
+same_is("select s.*, f.v from (select 'x' as s, b::int as k, w::text || 'x' as w from kinds union all select 'y', k, 'y' from few) s join few f on f.k = s.k", '[0-9]+ rows, some served', '... of a column that can not be resident');
 same_is('select x.w, f.v from kinds x join few f on x.b = f.k', '[0-9]+ rows, some served', 'a column that can not be resident has its table read');
 same_is('select w, v from words join few using (k)', '300 rows, some served', '... one that is not');
 same_is("select count(*) from words join few using (k) where w::text like '%7'", '1 rows, some served', '... and one that is filtered by');
