@@ -137,7 +137,7 @@ same_is('select v, (select sum(a) from kinds where b = v) from none_resident whe
 same_is('select v, s from none_resident, lateral (select count(*), max(c) as s from kinds where b > v) x where k <= 12', '12 rows, all served', 'LATERAL');
 same_is('select (select count(*) from kinds where k > n) from (values (1), (20000), (50000)) v (n)', '3 rows, all served', 'a parameter outside');
 same_is('select count(*), sum(a), min(ctid) from kinds', '1 rows, none served', 'system columns are read from the table');
-same_is('select count(k) from kinds group by k % 7', '7 rows, by core', 'groups of expressions are left to core');
+same_is('select count(k) from kinds group by k % 7', '7 rows, all served', 'groups of expressions');
 like(sql('explain (costs off) select count(*), sum(a) from kinds'), qr/Custom Scan \(HashGraphAggregate\)/, 'the node is taken where it is cheaper');
 like(sql('explain select count(*), sum(a) from kinds'), qr/Resident Blocks: [1-9][0-9]*\n +Heap Blocks: 0/, '... and EXPLAIN tells what would be served');
 like(sql('explain (analyze, costs off, timing off, summary off) select count(*), sum(a) from kinds'), qr/Resident Blocks: [1-9][0-9]*\n +Heap Blocks: 0/, '... and what was');
@@ -165,7 +165,7 @@ same_is('select status, sum(price / 3), sum(price * 2), max(round(price * discou
 same_is('select sum(g), avg(g), sum(g * 2), sum(g + price), avg(h), sum(h * h), sum(h * h * h * h), sum(x), avg(x * tax) from lines', '1 rows, all served', '... of all kinds');
 same_is('select note, status, sum(g), avg(h), sum(h * h * h), sum(x), avg(g * discount), sum(f) from lines group by note, status', '15 rows, all served', '... in groups');
 same_is('select sum(f) filter (where k < 10000), avg(f) filter (where k > 15000), sum(f * 2) filter (where k <= 300) from lines', '1 rows, all served', 'decimals that rows have which are left out');
-same_is('select k / 10000 as t, sum(f), sum(f + 1) from (select k, f from lines where k between 9000 and 11000 offset 0) q group by k / 10000', '2 rows, by core', '... in a subquery');
+same_is('select k / 10000 as t, sum(f), sum(f + 1) from (select k, f from lines where k between 9000 and 11000 offset 0) q group by k / 10000', '2 rows, all served', '... in a subquery');
 same_is('select price, sum(price), sum(price * 2), count(*) from lines group by price having count(*) > 0', '20000 rows, all served', 'groups by what is summed');
 same_is('select note, price, sum(price * tax), sum(quantity), avg(g) from lines group by note, price', '20000 rows, all served', '... to disk', "set work_mem = '64kB'; set hash_mem_multiplier = 1");
 same_is('select sum(i4 + i2), sum(i4 * 2::int8), avg(i8 + i4), sum(i2 * 3), min(-i4), max(i8 - 1), count(i4 + 1), sum(i4::numeric * price), sum(i2::int4::int8 * i4) from lines', '1 rows, all served', 'integers');
