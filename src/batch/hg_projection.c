@@ -9,8 +9,9 @@
  * that are left and for the needed attributes.
  *
  * So an expression is not evaluated for a row that the check rejects, although PostgreSQL would
- * evaluate it there, and perhaps raise an error.  It is never evaluated for a row that PostgreSQL
- * would not project.  Target lists with volatile functions or subplans are left to PostgreSQL.
+ * evaluate it there, and perhaps raise an error.  It is evaluated for the rows of a batch, of which
+ * PostgreSQL, below a LIMIT, may project the first ones only.  Target lists with volatile functions
+ * or subplans are left to PostgreSQL.
  *
  * Values of expressions live until the next batch.  A batch ends when they take HG_COMPUTED_BYTES;
  * the next one then has the rest of the source's rows.

@@ -122,16 +122,20 @@ hg_spill_discard_page(HgSpill *spill, int partition)
 	hg_spill_charge(spill);
 }
 
-/* Writes and frees all pages. */
+/* Writes and frees the page of a partition. */
+static void
+hg_spill_close_page(HgSpill *spill, int partition)
+{
+	if (spill->pages[partition].memory != NULL)
+		hg_spill_flush(spill, partition, &spill->pages[partition]);
+	hg_spill_discard_page(spill, partition);
+}
+
 static void
 hg_spill_close_pages(HgSpill *spill)
 {
 	for (int partition = 0; spill->open_pages > 0 && partition < 1 << spill->bits; partition++)
-	{
-		if (spill->pages[partition].memory != NULL)
-			hg_spill_flush(spill, partition, &spill->pages[partition]);
-		hg_spill_discard_page(spill, partition);
-	}
+		hg_spill_close_page(spill, partition);
 }
 
 /*
@@ -233,6 +237,8 @@ hg_spill_write_large(HgSpill *spill, int partition, const HgSpillKeys *keys, con
 				 errhint("Raise work_mem, or set hashgraph.enabled to off for this query.")));
 	if (spill->files[partition] == NULL)
 		hg_spill_open(spill, partition);
+	/* rows before it */
+	hg_spill_close_page(spill, partition);
 	hg_spill_reserve(spill, hg_spill_page_bytes(&spill->format, other_bytes));
 	page.memory = spill->buffer;
 	page.others_at = hg_spill_page_bytes(&spill->format, 0);

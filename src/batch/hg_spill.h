@@ -101,7 +101,7 @@ extern void hg_spill_adopt(HgSpill *spill);
 /*
  * Writes rows which[nrows] of a batch, or its first nrows rows if which is NULL, to their
  * partitions.  Column i of the layout is column at[i] of the batch.  Scaled integers are read back
- * as scaled integers.
+ * as scaled integers.  The rows of a partition are read in the order in which they were written.
  */
 extern void hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch,
 						   const int *at, const uint16 *which, int nrows);

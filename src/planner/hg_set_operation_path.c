@@ -30,11 +30,13 @@
 #include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
 #include "optimizer/pathnode.h"
 #include "optimizer/planner.h"
 #include "optimizer/tlist.h"
 #include "utils/fmgroids.h"
+#include "utils/lsyscache.h"
 #include "utils/selfuncs.h"
 
 #include "hg_guc.h"
@@ -200,6 +202,30 @@ hg_branch_groups(const Path *path)
 							   NULL);
 }
 
+/*
+ * Returns true if the planner knows how long the values of a branch are: not those of expressions
+ * of types without a length. All of such values are hashed, and may go to files. PostgreSQL sorts
+ * INTERSECT and EXCEPT, and compares a column only if those before it are equal.
+ */
+static bool
+hg_branch_has_widths(const Path *path)
+{
+	const PlannerInfo *subroot = path->parent->subroot;
+	ListCell *lc;
+
+	if (subroot == NULL)
+		return true;
+	foreach (lc, subroot->parse->targetList)
+	{
+		Node *expr = strip_implicit_coercions((Node *) lfirst_node(TargetEntry, lc)->expr);
+
+		if (!IsA(expr, Var) && !IsA(expr, Const) && exprType(expr) != NUMERICOID &&
+			get_typlen(exprType(expr)) < 0)
+			return false;
+	}
+	return true;
+}
+
 /* Returns the clause that groups a set operation's rows. */
 static List *
 hg_set_operation_clause(const SetOperationStmt *operation, const PathTarget *target)
@@ -336,6 +362,10 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 		rows += hg_branch_path(lfirst(lc))->rows;
 	if (rows < hg_min_rows && !hg_force)
 		return;
+	foreach (lc, paths)
+		if (operation->op != SETOP_UNION && !hg_force &&
+			!hg_branch_has_widths(hg_branch_path(lfirst(lc))))
+			return;
 	target = ((const Path *) linitial(rel->pathlist))->pathtarget;
 	input = hg_append_branches(root, rel, paths, operation);
 	foreach (lc, paths)

@@ -232,7 +232,9 @@ void
 hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, MemoryContext states,
 				 MemoryContext temporary)
 {
-	hg_privilege_check_aggregate(aggref);
+	/* an aggregate that the planner has made, not the user, has no number */
+	if (aggref->aggno >= 0)
+		hg_privilege_check_aggregate(aggref);
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
 	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
 	function->distinct = aggref->aggdistinct != NIL;

@@ -292,6 +292,9 @@ hg_set_must_spill(const HgAggregateState *state, const HgGroupingSet *set)
 	return hg_budget_is_full(&state->budget) || groups->charge.bytes > state->sets.share;
 }
 
+/* As many groups are expected as there are when memory is full, times this, at least. */
+#define HG_MORE_GROUPS 4.0
+
 void
 hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set)
 {
@@ -301,7 +304,7 @@ hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set)
 
 	/* a partition is read while other sets have their shares */
 	state->record.partitions += hg_aggregate_spill_start(
-		set->spill, set->expected * group_bytes,
+		set->spill, Max(set->expected, HG_MORE_GROUPS * groups->count) * group_bytes,
 		state->sets.share > 0 ? state->sets.share : state->budget.limit, &state->budget);
 	state->rescannable = false;
 }
