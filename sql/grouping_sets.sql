@@ -111,7 +111,7 @@ select agg_check(format('select %s', q)) as result, q
     'count(distinct d), min(d), sum(n) from s_a join s_b using (k)', 'count(distinct d), count(*) from s_a join s_b using (k) where s_a.k < 0', 'a, count(distinct d), count(*) from s_a join s_b using (k) where s_a.k < 0 group by a',
     'count(distinct d), count(*) from s_a join s_b using (k) where g = 1 group by g', 'count(distinct d), count(*) from s_a join s_b using (k) where g = 1 and s_a.k < 0 group by g',
     's_b.k, h, count(distinct h), sum(i4) from s_b join s_a using (k) group by s_b.k', 't, count(distinct a) as x, sum(i4) from s_a join s_b using (k) group by t order by x desc, t limit 3',
-    'a, count(distinct t), count(distinct d) from s_a join s_b using (k) group by a', 'a, count(distinct a), count(*) from s_a join s_b using (k) group by a']) q;
+    'a, count(distinct t), count(distinct d) from s_a join s_b using (k) group by a', 'a, count(distinct a), count(*) from s_a join s_b using (k) group by a', 'a, count(distinct a), max(i4) from s_a join s_b using (k) group by cube (a, g)']) q;
 
 -- columns that are the same expression, which versions tell apart or not, and which sets have one by one
 select join_check('select x, y, count(*), grouping(x, y) from (select a as x, a as y from s_a join s_b using (k)) q group by grouping sets (x, y, (x, y))');

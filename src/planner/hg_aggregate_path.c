@@ -212,6 +212,24 @@ hg_find_distinct(const List *aggrefs, Var **distinct, Oid *equality)
 	return true;
 }
 
+/* Returns true if a column is one that a path groups by, whatever may make it NULL. */
+static bool
+hg_is_group_column(PlannerInfo *root, const HgAggregatePath *path, const Var *column)
+{
+	List *exprs = get_sortgrouplist_exprs(path->group_clause, root->processed_tlist);
+	ListCell *lc;
+
+	foreach (lc, exprs)
+	{
+		const Var *var = lfirst(lc);
+
+		/* from 18 on grouping sets mark a column that they may make NULL */
+		if (IsA(var, Var) && var->varno == column->varno && var->varattno == column->varattno)
+			return true;
+	}
+	return false;
+}
+
 /* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
 static Path *
 hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
@@ -239,10 +257,8 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	{
 		/* a set would make a column NULL that another set has */
 		if (!hg_aggrefs_are_narrow(aggrefs) ||
-			(distinct != NULL &&
-			 (!list_member(input->pathtarget->exprs, distinct) ||
-			  list_member(get_sortgrouplist_exprs(path->group_clause, root->processed_tlist),
-						  distinct))))
+			(distinct != NULL && (!list_member(input->pathtarget->exprs, distinct) ||
+								  hg_is_group_column(root, path, distinct))))
 			return NULL;
 		path->sets = hg_grouping_sets_plan(root, distinct, input->rows);
 		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
