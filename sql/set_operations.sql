@@ -83,9 +83,9 @@ select agg_check('select n = any (array[0.25, 1.50]) from (select n from uni_a u
 -- empty branches, and one row
 select agg_check('select k, e from uni_empty ' || operation || ' select a, k from uni_a where id < 500') from unnest(array['union', 'intersect', 'except']) operation;
 select agg_check('select a, k from uni_a where id < 500 ' || operation || ' select k, e from uni_empty') from unnest(array['union', 'intersect', 'except']) operation;
--- from 19 on there is nothing to append
-select split_part(agg_check('select k from uni_empty ' || operation || ' select e from uni_empty'), ',', 1) from unnest(array['union', 'intersect', 'except']) operation;
-select agg_check('select a from uni_a where false ' || operation || ' select k from uni_b') from unnest(array['union', 'intersect', 'except']) operation;
+select agg_check('select k from uni_empty ' || operation || ' select e from uni_empty') from unnest(array['union', 'intersect', 'except']) operation;
+-- from 19 on only one branch is left
+select split_part(agg_check('select a from uni_a where false ' || operation || ' select k from uni_b'), ',', 1) from unnest(array['union', 'intersect', 'except']) operation;
 select agg_check('select 1 union select a from uni_a union values (2), (null)');
 
 -- operations in operations
