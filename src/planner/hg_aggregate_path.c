@@ -255,7 +255,7 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	path->distinct_equality = equality;
 	if (root->parse->groupingSets != NIL || distinct != NULL)
 	{
-		/* a set would make a column NULL that another set has */
+		/* the DISTINCT column is one more key, and a column is a key once */
 		if (!hg_aggrefs_are_narrow(aggrefs) ||
 			(distinct != NULL && (!list_member(input->pathtarget->exprs, distinct) ||
 								  hg_is_group_column(root, path, distinct))))

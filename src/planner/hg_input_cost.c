@@ -52,7 +52,6 @@
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
-#include "optimizer/clauses.h"
 #include "optimizer/cost.h"
 #include "optimizer/optimizer.h"
 #include "utils/date.h"
@@ -60,6 +59,7 @@
 #include "utils/selfuncs.h"
 #include "utils/spccache.h"
 
+#include "batch/hg_projection.h"
 #include "batch/hg_scan_qual.h"
 #include "executor/join/hg_join_cover.h"
 #include "planner/hg_join_plan.h"
@@ -244,14 +244,14 @@ hg_target_is_plain(const PathTarget *target)
  * are left to core.
  */
 static bool
-hg_target_is_computed(PathTarget *target, Index relid)
+hg_target_is_computed(const PathTarget *target, Index relid)
 {
 	Bitmapset *offset_attnos = NULL;
 	int first;
 
 	if (hg_target_is_plain(target))
 		return true;
-	if (contain_volatile_functions((Node *) target) || contain_subplans((Node *) target->exprs))
+	if (!hg_projection_may_skip(target->exprs))
 		return false;
 	pull_varattnos((Node *) target->exprs, relid, &offset_attnos);
 	first = bms_next_member(offset_attnos, -1);

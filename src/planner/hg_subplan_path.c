@@ -243,10 +243,10 @@ hg_kept_cost(const PlannedStmt *statement, const Plan *plan)
 	foreach (lc, plan->initPlan)
 		cost += hg_kept_cost(statement,
 							 list_nth(statement->subplans, lfirst_node(SubPlan, lc)->plan_id - 1));
-	hg_find_kept_walker((Node *) plan->qual, &found);
-	hg_find_kept_walker((Node *) plan->targetlist, &found);
+	(void) hg_find_kept_walker((Node *) plan->qual, &found);
+	(void) hg_find_kept_walker((Node *) plan->targetlist, &found);
 	if (IsA(plan, CustomScan))
-		hg_find_kept_walker((Node *) ((const CustomScan *) plan)->custom_exprs, &found);
+		(void) hg_find_kept_walker((Node *) ((const CustomScan *) plan)->custom_exprs, &found);
 	if (found.kept)
 		cost += plan->total_cost - found.runs;
 	foreach (lc, hg_plan_inputs(plan))

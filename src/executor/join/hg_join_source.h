@@ -48,7 +48,7 @@ extern int hg_join_source_column(const HgBatchSource *source, int column);
  */
 extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
 
-/* Tells a join that all of its rows are read, in any order.  Other sources ignore it. */
+/* Lets a join return its rows in any order, all of which are read.  Other sources ignore it. */
 extern void hg_join_source_take_all(HgBatchSource *source);
 
 /*
