@@ -170,6 +170,7 @@ select * from all_ways('select v, r.k from p_a a full join p_rows(900) r on a.t 
 select * from all_ways('select v, r.k from p_a a full join p_rows(0) r on a.k = r.k');
 select * from all_ways('select v, r.k from p_none n full join p_rows(500) r on n.k = r.k full join p_a a on a.k = r.k');
 select * from all_ways('select v, n, s from p_a a full join (select k, count(*) as n, sum(w) as s from p_b group by k) b on a.k = b.k');
+select * from all_ways('select v, n, s from p_a a full join (select k, count(distinct w) as n, sum(w) as s from p_b group by k) b on a.k = b.k');
 select * from all_ways('select v, g from p_a full join generate_series(1, (select max(x) * 100 from p_small)) g on k = g');
 -- ... in several joins, and again and again
 select * from all_ways('select v, w, g, r.k from p_a a full join generate_series(1, 900) g on a.k = g

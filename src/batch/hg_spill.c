@@ -74,8 +74,7 @@ hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants)
 static void
 hg_spill_file_name(const HgSpill *spill, int partition, int process, char *name)
 {
-	snprintf(name, MAXPGPATH, "%s.%d.of.%d",
-			 spill->participants.side == HG_OUTER ? "outer" : "inner", partition, process);
+	snprintf(name, MAXPGPATH, "%s.%d.of.%d", spill->participants.name, partition, process);
 }
 
 /* Closes the file of a partition, which deletes it unless the set is shared. */

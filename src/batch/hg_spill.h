@@ -37,8 +37,8 @@ typedef struct HgSpillParticipants
 {
 	HgSharedSpill *shared;
 	SharedFileSet *files;
-	HgSide side;
-	int process; /* from 0 to nprocesses - 1 */
+	const char *name; /* of the set among those in files */
+	int process;	  /* from 0 to nprocesses - 1 */
 	int nprocesses;
 } HgSpillParticipants;
 

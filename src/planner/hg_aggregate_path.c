@@ -21,9 +21,12 @@
  * differ, core takes any one; here they are only counted, or are of by-value types, where equal
  * values do not differ.
  *
- * PARTIAL GROUPS. Processes below a Gather make their own groups, which core's Finalize Aggregate
- * combines. The same holds for partitions that are grouped one by one by something other than
- * their key (enable_partitionwise_aggregate). By the key, the groups of each partition are
+ * SHARED GROUPS. If groups are many, the processes below a Gather share them: each finishes and
+ * returns some of them (hg_aggregate_shared.h).
+ *
+ * PARTIAL GROUPS. If groups are few, each of these processes makes its own, which core's Finalize
+ * Aggregate combines. The same holds for partitions that are grouped one by one by something other
+ * than their key (enable_partitionwise_aggregate). By the key, the groups of each partition are
  * complete: core plans each like a query and calls the hook. It does not call the hook for a
  * partition with partial groups, and has chosen among these paths when it calls the hook for all.
  * Our paths are then added to the partitions' paths, and appended and combined once more.
@@ -230,10 +233,12 @@ hg_is_group_column(PlannerInfo *root, const HgAggregatePath *path, const Var *co
 	return false;
 }
 
-/* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
-static Path *
-hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
-						 double groups)
+/*
+ * Returns our path over an input with the aggregates of rel's target, without grouping sets and
+ * cost; NULL if impossible.
+ */
+static HgAggregatePath *
+hg_aggregate_path_begin(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having)
 {
 	HgAggregatePath *path;
 	List *aggrefs;
@@ -253,14 +258,26 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 	path->having = having;
 	path->distinct = distinct;
 	path->distinct_equality = equality;
-	if (root->parse->groupingSets != NIL || distinct != NULL)
+	return path;
+}
+
+/* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
+static Path *
+hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *having,
+						 double groups)
+{
+	HgAggregatePath *path = hg_aggregate_path_begin(root, rel, input, having);
+
+	if (path == NULL)
+		return NULL;
+	if (root->parse->groupingSets != NIL || path->distinct != NULL)
 	{
 		/* the DISTINCT column is one more key, and a column is a key once */
-		if (!hg_aggrefs_are_narrow(aggrefs) ||
-			(distinct != NULL && (!list_member(input->pathtarget->exprs, distinct) ||
-								  hg_is_group_column(root, path, distinct))))
+		if (!hg_aggrefs_are_narrow(path->aggrefs) ||
+			(path->distinct != NULL && (!list_member(input->pathtarget->exprs, path->distinct) ||
+										hg_is_group_column(root, path, path->distinct))))
 			return NULL;
-		path->sets = hg_grouping_sets_plan(root, distinct, input->rows);
+		path->sets = hg_grouping_sets_plan(root, path->distinct, input->rows);
 		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
 	}
 	hg_aggregate_cost(root, path, groups);
@@ -358,23 +375,59 @@ hg_path_sorts_to_group(const Path *path)
 			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
 }
 
+/* Returns true if a path combines partial groups by core's Finalize Aggregate. */
+static bool
+hg_path_is_final(const Path *path)
+{
+	return IsA(path, AggPath) && ((const AggPath *) path)->aggsplit == AGGSPLIT_FINAL_DESERIAL;
+}
+
+/*
+ * Returns the cost of a path for groups, and what Finalize Aggregate costs beyond its price: core
+ * charges little for combining a partial group.
+ */
+static Cost
+hg_groups_real_cost(const Path *path)
+{
+	double ns = HG_FINAL_GROUP_NS;
+	ListCell *lc;
+
+	if (!hg_path_is_final(path) || hg_force)
+		return path->total_cost;
+	foreach (lc, pull_var_clause((Node *) path->pathtarget->exprs, PVC_INCLUDE_AGGREGATES |
+																	   PVC_RECURSE_WINDOWFUNCS |
+																	   PVC_INCLUDE_PLACEHOLDERS))
+		if (IsA(lfirst(lc), Aggref) && lfirst_node(Aggref, lc)->aggtranstype == INTERNALOID)
+			ns += HG_COMBINE_INTERNAL_NS;
+	return path->total_cost + ((const AggPath *) path)->subpath->rows * hg_operator_cost(ns);
+}
+
+/*
+ * Returns true if a path for groups replaces another one that finalizes partial groups or that
+ * groups rows by their order.
+ */
+static bool
+hg_groups_replace(PlannerInfo *root, const Path *path, const Path *other)
+{
+	return (hg_path_is_final(other) || hg_path_sorts_to_group(other)) &&
+		   hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(other) &&
+		   hg_groups_real_cost(path) +
+				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) <=
+			   hg_groups_real_cost(other) &&
+		   !hg_first_groups_matter(root, other, path);
+}
+
 void
 hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours)
 {
 	ListCell *lc;
 
 	foreach (lc, grouped_rel->pathlist)
-	{
-		const Path *path = lfirst(lc);
-
-		if (hg_path_sorts_to_group(path) &&
-			hg_path_disabled_nodes(ours) <= hg_path_disabled_nodes(path) &&
-			ours->total_cost +
-					hg_sort_cost(root, path->pathkeys, ours->rows, ours->pathtarget->width) <=
-				path->total_cost &&
-			!hg_first_groups_matter(root, path, ours))
+		if (hg_path_is_groups(lfirst(lc)) && hg_groups_replace(root, lfirst(lc), ours))
+			return;
+	foreach (lc, grouped_rel->pathlist)
+		if (hg_groups_replace(root, ours, lfirst(lc)))
 			grouped_rel->pathlist = foreach_delete_current(grouped_rel->pathlist, lc);
-	}
 	add_path(grouped_rel, ours);
 }
 
@@ -449,7 +502,7 @@ hg_count_groups(const List *pathlist)
 typedef struct HgPartialGroups
 {
 	List *whole;
-	List *shared;
+	List *of_processes;
 } HgPartialGroups;
 
 static bool
@@ -471,7 +524,7 @@ hg_add_beside(RelOptInfo *partial_rel, const HgPartialGroups *groups)
 	bool first = false;
 	ListCell *lc;
 
-	foreach (lc, groups->shared)
+	foreach (lc, groups->of_processes)
 	{
 		Path *path = lfirst(lc);
 
@@ -510,19 +563,14 @@ hg_find_partial_groups(PlannerInfo *root, RelOptInfo *partial_rel, const List *i
 	}
 }
 
-/* Appends our paths that make partial groups of each process's share of an input. */
-static void
-hg_find_shared_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *partial_rel,
-					  double groups, HgPartialGroups *partial)
+/* Returns the inputs of a process's rows to consider. */
+static List *
+hg_find_partial_inputs(PlannerInfo *root, RelOptInfo *rel)
 {
 	/* as in hg_consider_partial_paths() of joins */
-	if (hg_force && hg_query_is_rescanned(root))
-		return;
-	if (partial_rel->consider_parallel && input_rel->partial_pathlist != NIL)
-		hg_find_partial_groups(root, partial_rel,
-							   hg_find_inputs(root, input_rel, input_rel->partial_pathlist,
-											  linitial(input_rel->partial_pathlist)),
-							   groups, &partial->shared);
+	if (rel->partial_pathlist == NIL || (hg_force && hg_query_is_rescanned(root)))
+		return NIL;
+	return hg_find_inputs(root, rel, rel->partial_pathlist, linitial(rel->partial_pathlist));
 }
 
 /*
@@ -561,7 +609,9 @@ hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *p
 			root, grouped_part,
 			hg_find_inputs(root, part, part->pathlist, part->cheapest_total_path), groups,
 			&of_part.whole);
-		hg_find_shared_groups(root, part, grouped_part, groups, &of_part);
+		if (grouped_part->consider_parallel)
+			hg_find_partial_groups(root, grouped_part, hg_find_partial_inputs(root, part), groups,
+								   &of_part.of_processes);
 		hg_append_partial_groups(root, part, grouped_part, &of_part);
 		chosen |= hg_add_beside(grouped_part, &of_part);
 		grouped_parts = lappend(grouped_parts, grouped_part);
@@ -574,9 +624,23 @@ hg_append_partial_groups(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *p
 	partial_rel->partial_pathlist = NIL;
 	add_paths_to_append_rel(root, partial_rel, grouped_parts);
 	partial->whole = list_concat(partial->whole, partial_rel->pathlist);
-	partial->shared = list_concat(partial->shared, partial_rel->partial_pathlist);
+	partial->of_processes = list_concat(partial->of_processes, partial_rel->partial_pathlist);
 	partial_rel->pathlist = pathlist;
 	partial_rel->partial_pathlist = partial_pathlist;
+}
+
+/*
+ * Lets a path above our groups of several processes win if our nodes are forced, even in tests that
+ * set the costs of a Gather to 0. gathered is the cost of the Gather.
+ */
+static void
+hg_force_gathered(Path *path, Cost gathered)
+{
+	if (!hg_force)
+		return;
+	path->total_cost = Min(path->total_cost, gathered + HG_FORCED_TOTAL / 2);
+	path->startup_cost = Min(path->startup_cost, path->total_cost);
+	hg_path_set_disabled_nodes(path, 0);
 }
 
 /* Offers core's Finalize Aggregate above the partial groups of a path. */
@@ -593,14 +657,51 @@ hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 	path = (Path *) create_agg_path(root, grouped_rel, path, grouped_rel->reltarget, strategy,
 									AGGSPLIT_FINAL_DESERIAL, HG_GROUP_CLAUSE(root),
 									(List *) extra->havingQual, &extra->agg_final_costs, groups);
-	/* must win even in tests that set the costs of a Gather to 0 */
-	if (hg_force)
-	{
-		path->total_cost = Min(path->total_cost, cost + HG_FORCED_TOTAL / 2);
-		path->startup_cost = Min(path->startup_cost, path->total_cost);
-		hg_path_set_disabled_nodes(path, 0);
-	}
+	hg_force_gathered(path, cost);
 	hg_add_groups(root, grouped_rel, path);
+}
+
+/* The least number of groups that processes share: fewer are not worth their files. */
+#define HG_LEAST_SHARED 1000
+
+/* Returns true if the processes below a Gather may share groups of a clause. */
+static bool
+hg_may_share(const RelOptInfo *rel, const List *group_clause, double groups)
+{
+	return rel->consider_parallel && !IS_OTHER_REL(rel) && group_clause != NIL &&
+		   groups >= HG_LEAST_SHARED;
+}
+
+/* Offers a path over a process's rows, whose groups the processes below a Gather share. */
+static void
+hg_add_shared(PlannerInfo *root, HgAggregatePath *path, double groups)
+{
+	const Path *input = linitial(path->custom.custom_paths);
+	double own = Min(groups, clamp_row_est(input->rows));
+
+	path->sets = hg_shared_groups_plan(list_length(path->group_clause), own,
+									   clamp_row_est(groups / hg_parallel_divisor(input)));
+	hg_aggregate_cost(root, path, own);
+	add_partial_path(path->custom.path.parent, &path->custom.path);
+}
+
+/*
+ * Offers a Gather above the best of the paths that hg_add_shared() has offered. It comes after the
+ * other paths of ours.
+ */
+static void
+hg_gather_shared(PlannerInfo *root, RelOptInfo *rel)
+{
+	Path *path = rel->partial_pathlist != NIL ? linitial(rel->partial_pathlist) : NULL;
+	Path *gather;
+	double rows;
+
+	if (path == NULL || !hg_path_is_groups(path))
+		return;
+	rows = path->rows * hg_parallel_divisor(path);
+	gather = (Path *) create_gather_path(root, rel, path, path->pathtarget, NULL, &rows);
+	hg_force_gathered(gather, gather->total_cost);
+	hg_add_groups(root, rel, gather);
 }
 
 /*
@@ -615,17 +716,20 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	RelOptInfo *partial_rel =
 		hg_find_grouped_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
 	HgPartialGroups partial = {NIL, NIL};
+	List *inputs = NIL;
 	ListCell *lc;
 
 	if (partial_rel == NULL)
 		return;
-	hg_find_shared_groups(root, input_rel, partial_rel, groups, &partial);
+	if (partial_rel->consider_parallel)
+		inputs = hg_find_partial_inputs(root, input_rel);
+	hg_find_partial_groups(root, partial_rel, inputs, groups, &partial.of_processes);
 	hg_append_partial_groups(root, input_rel, partial_rel, &partial);
 	/* paths of a partition are appended to those of the others */
 	hg_add_beside(partial_rel, &partial);
 	foreach (lc, partial.whole)
 		hg_consider_final(root, grouped_rel, lfirst(lc), extra, groups);
-	foreach (lc, partial.shared)
+	foreach (lc, partial.of_processes)
 	{
 		Path *path = lfirst(lc);
 		double rows = path->rows * path->parallel_workers;
@@ -635,6 +739,17 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 													  partial_rel->reltarget, NULL, &rows),
 						  extra, groups);
 	}
+	if (!hg_may_share(grouped_rel, HG_GROUP_CLAUSE(root), groups))
+		return;
+	foreach (lc, inputs)
+	{
+		HgAggregatePath *path =
+			hg_aggregate_path_begin(root, grouped_rel, lfirst(lc), (List *) extra->havingQual);
+
+		if (path != NULL)
+			hg_add_shared(root, path, groups);
+	}
+	hg_gather_shared(root, grouped_rel);
 }
 
 /*
@@ -750,6 +865,12 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	hg_plan_notes_groups(root, grouped_rel, reason);
 }
 
+static HgAggregatePath *
+hg_distinct_path_make(RelOptInfo *distinct_rel, Path *input, List *clause)
+{
+	return hg_aggregate_path_make(distinct_rel, input->pathtarget, input, true, clause);
+}
+
 /*
  * Offers the node for a SELECT DISTINCT without GROUP BY, of all rows or of each process's rows.
  * Core appends a Gather to the latter, and removes duplicates once more.
@@ -770,17 +891,12 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 		hg_first_groups_are_sorted(root, input_rel, distinct_rel, core, clause))
 		return;
 	groups = hg_count_groups(core);
-	/* as in hg_find_shared_groups() */
-	if (partial && hg_force && hg_query_is_rescanned(root))
-		return;
-	inputs = partial ? hg_find_inputs(root, input_rel, input_rel->partial_pathlist,
-									  linitial(input_rel->partial_pathlist))
-					 : hg_find_whole_inputs(root, input_rel);
+	inputs =
+		partial ? hg_find_partial_inputs(root, input_rel) : hg_find_whole_inputs(root, input_rel);
 	foreach (lc, inputs)
 	{
 		Path *input = lfirst(lc);
-		HgAggregatePath *path =
-			hg_aggregate_path_make(distinct_rel, input->pathtarget, input, true, clause);
+		HgAggregatePath *path = hg_distinct_path_make(distinct_rel, input, clause);
 
 		hg_aggregate_cost(root, path, Min(groups, clamp_row_est(input->rows)));
 		if (partial)
@@ -788,6 +904,11 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 		else
 			hg_add_groups(root, distinct_rel, &path->custom.path);
 	}
+	if (partial || !hg_may_share(distinct_rel, clause, groups))
+		return;
+	foreach (lc, hg_find_partial_inputs(root, input_rel))
+		hg_add_shared(root, hg_distinct_path_make(distinct_rel, lfirst(lc), clause), groups);
+	hg_gather_shared(root, distinct_rel);
 }
 
 static void

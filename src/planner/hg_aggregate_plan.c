@@ -161,6 +161,7 @@ hg_plan_sets(const HgAggregatePath *path)
 	List *columns = NIL;
 	List *parents = NIL;
 	List *returned = NIL;
+	List *shared = NIL;
 	List *never_empty = NIL;
 	List *groupings = NIL;
 	List *groups = NIL;
@@ -173,11 +174,12 @@ hg_plan_sets(const HgAggregatePath *path)
 		columns = lappend(columns, hg_plan_set_columns(set->columns));
 		parents = lappend_int(parents, set->parent);
 		returned = lappend_int(returned, set->returned);
+		shared = lappend_int(shared, set->shared);
 		never_empty = lappend_int(never_empty, set->never_empty);
 		groupings = lappend(groupings, hg_plan_set_groupings(path, set->columns));
 		groups = lappend_int(groups, (int) Min(set->groups, INT_MAX));
 	}
-	return list_concat(list_make3(columns, parents, returned),
+	return list_concat(list_make4(columns, parents, returned, shared),
 					   list_make3(never_empty, groupings, groups));
 }
 
@@ -305,7 +307,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),
 					list_concat(hg_plan_branch(path, list_length(input)), hg_plan_sets(path))));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 15,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 16,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
@@ -326,7 +328,9 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
  *				for other grouping sets
  *	sets		the costs of keys, aggregates and disk for every further grouping set, whose rows
  *				are the groups of its parent, and HG_COMBINE_INTERNAL_NS for each of their states of
- *				type internal. The sets share work memory
+ *				type internal. The sets share work memory. All groups of a set that processes
+ *				share are written and read: pages * HG_GROUPS_PAGE and HG_GROUPS_FILE for each of
+ *				HG_SHARED_FILES
  *	disk		pages * HG_GROUPS_PAGE * L to write and read the rows of groups that exceed work
  *				memory, partitioned L times until the groups of a partition fit; and HG_GROUPS_FILE
  *				for each partition's file. 65 MB of rows in 64 kB are partitioned six times into
@@ -343,6 +347,9 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 /* Estimated bytes of a state of type internal, in memory and in a file. */
 #define HG_INTERNAL_STATE_BYTES 500
 #define HG_PACKED_STATE_BYTES 128
+
+/* Estimated number of files that a process writes groups to, which it shares with others. */
+#define HG_SHARED_FILES 32
 
 /* Returns true if an aggregate's argument is computed column by column. */
 static bool
@@ -561,7 +568,7 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_byte
 	if (bytes <= limit)
 		return 0;
 	written = 1 - limit / bytes;
-	partitions = 1 << hg_aggregate_spill_bits(bytes, (uint64) limit);
+	partitions = 1 << hg_aggregate_spill_bits(bytes, (uint64) limit, 0);
 	/* buffers and hash tables take part of the memory */
 	for (level = 0; level < HG_SPILL_LEVELS && bytes > limit / 2; level++)
 	{
@@ -599,6 +606,9 @@ hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
 		cost +=
 			rows * hg_operator_cost(bms_num_members(set->columns) * HG_GROUP_KEY_NS + combining) +
 			hg_aggregate_disk_cost(path, rows, row_bytes, set->groups, share);
+		if (set->shared)
+			cost += ceil(rows * row_bytes / BLCKSZ) * HG_GROUPS_PAGE * seq_page_cost +
+					HG_SHARED_FILES * HG_GROUPS_FILE * random_page_cost;
 	}
 	return cost;
 }

@@ -54,7 +54,7 @@ hg_set_groups(PlannerInfo *root, Var *distinct, const Bitmapset *columns, double
 static HgPlannedSet *
 hg_set_create(PlannerInfo *root, Var *distinct, Bitmapset *columns, bool returned, double rows)
 {
-	HgPlannedSet *set = palloc(sizeof(HgPlannedSet));
+	HgPlannedSet *set = palloc0(sizeof(HgPlannedSet));
 
 	set->columns = columns;
 	set->parent = -1;
@@ -191,6 +191,20 @@ hg_grouping_sets_plan(PlannerInfo *root, Var *distinct, double rows)
 		parents[i] = hg_set_parent(sets, i, distinct != NULL ? ncolumns - 1 : -1);
 	hg_sets_append(sets, parents, 0, -1, &result);
 	return result;
+}
+
+List *
+hg_shared_groups_plan(int ncolumns, double own, double returned)
+{
+	HgPlannedSet *of_rows = palloc0(sizeof(HgPlannedSet));
+	HgPlannedSet *shared = palloc0(sizeof(HgPlannedSet));
+
+	of_rows->columns = shared->columns = bms_add_range(NULL, 0, ncolumns - 1);
+	of_rows->parent = -1;
+	of_rows->groups = own;
+	shared->returned = shared->shared = true;
+	shared->groups = returned;
+	return list_make2(of_rows, shared);
 }
 
 bool

@@ -22,6 +22,7 @@ typedef struct HgPlannedSet
 						 * follows these */
 	int parent;			/* index of the set whose groups are combined; -1: groups are of rows */
 	bool returned;		/* the query has this set; otherwise only other sets need its groups */
+	bool shared;		/* the processes below a Gather share its groups, and each returns some */
 	bool never_empty;	/* it has one group even of no rows */
 	double groups;		/* estimated number */
 } HgPlannedSet;
@@ -34,6 +35,12 @@ typedef struct HgPlannedSet
  * The query has at most HG_MOST_SETS sets.
  */
 extern List *hg_grouping_sets_plan(PlannerInfo *root, Var *distinct, double rows);
+
+/*
+ * Returns the HgPlannedSets of groups of ncolumns columns that processes below a Gather share: the
+ * groups of one process's rows, whose number is own, and those of them that it returns.
+ */
+extern List *hg_shared_groups_plan(int ncolumns, double own, double returned);
 
 /* Returns true if a column of GROUP BY, given by its index, is in each of the query's sets. */
 extern bool hg_grouping_sets_all_have(const List *sets, int column);

@@ -31,9 +31,9 @@
  * partitioned again.  Below the last level of partitions memory is exceeded, because the rows have
  * the same hash.
  *
- * PARALLEL.  Below a Gather each process aggregates its part of the input, and core's Finalize
- * Aggregate combines the states that the processes return.  They share only statistics for
- * EXPLAIN.
+ * PARALLEL.  Below a Gather each process aggregates its part of the input.  Either core's Finalize
+ * Aggregate combines the states that the processes return, or the processes share the groups, and
+ * each returns some of them (hg_aggregate_shared.h).
  *
  * Groups and states live in contexts of their own, which are reset for each partition.  Temporary
  * files belong to the resource owner.
@@ -580,6 +580,11 @@ hg_aggregate_read(HgAggregateState *state)
 		if (state->sets.sets[i].returned)
 			state->rescannable = false;
 	state->record.processes = 1;
+	if (!hg_aggregate_start_sharing(state))
+	{
+		hg_aggregate_end_reading(state);
+		return;
+	}
 	if (state->counts && hg_join_source_count(state->source, &rows))
 	{
 		HgGroup *group = hg_groups_add(state->groups, NULL, 0, 0);

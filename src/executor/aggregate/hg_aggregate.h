@@ -45,6 +45,7 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_SETS,			  /* IntLists: a set's group columns, as indexes in KEYS */
 	HG_AGGREGATE_SET_PARENTS,	  /* IntList: the set that its groups are combined from; -1: rows */
 	HG_AGGREGATE_SET_RETURNED,	  /* IntList: 1 if its groups are returned, else 0 */
+	HG_AGGREGATE_SET_SHARED,	  /* IntList: 1 if processes below a Gather share its groups */
 	HG_AGGREGATE_SET_NEVER_EMPTY, /* IntList: 1 if it has a group even of no rows, else 0 */
 	HG_AGGREGATE_SET_GROUPINGS,	  /* IntLists: values of the GroupingFuncs for its groups */
 	HG_AGGREGATE_SET_GROUPS,	  /* IntList: their expected number */

@@ -177,13 +177,15 @@ hg_states_outside(int nfunctions, const HgFunction *functions, HgGroup *group)
 Datum
 hg_states_pack(const HgGroups *groups, int nfunctions, const HgFunction *functions, HgGroup *group)
 {
+	Size bytes = groups->group_bytes - groups->states_offset;
 	StringInfoData packed;
 
-	initStringInfo(&packed);
+	packed.maxlen = (int) (VARHDRSZ + bytes + hg_states_outside(nfunctions, functions, group) + 1);
+	packed.data = palloc(packed.maxlen);
+	resetStringInfo(&packed);
 	/* the header */
 	appendStringInfoSpaces(&packed, VARHDRSZ);
-	appendBinaryStringInfo(&packed, (char *) group + groups->states_offset,
-						   (int) (groups->group_bytes - groups->states_offset));
+	appendBinaryStringInfo(&packed, (char *) group + groups->states_offset, (int) bytes);
 	for (int f = 0; f < nfunctions; f++)
 	{
 		HgTransition *transition = functions[f].transition;

@@ -169,7 +169,7 @@ hg_sets_share(const HgAggregateState *state)
 		int filled = 0;
 
 		for (int i = current + 1; i < sets->count; i++)
-			filled += sets->sets[i].parent <= current;
+			filled += sets->sets[i].parent <= current && !sets->sets[i].shared;
 		most = Max(most, filled);
 	}
 	return state->budget.limit / (most + 1);
@@ -183,6 +183,7 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 	List *columns = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
 	List *parents = list_nth(cscan->custom_private, HG_AGGREGATE_SET_PARENTS);
 	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
+	List *shared = list_nth(cscan->custom_private, HG_AGGREGATE_SET_SHARED);
 	List *never_empty = list_nth(cscan->custom_private, HG_AGGREGATE_SET_NEVER_EMPTY);
 	List *groupings = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPINGS);
 	List *expected = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPS);
@@ -222,6 +223,7 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 			continue;
 		set->parent = list_nth_int(parents, i);
 		set->returned = list_nth_int(returned, i) != 0;
+		set->shared = list_nth_int(shared, i) != 0;
 		set->never_empty = list_nth_int(never_empty, i) != 0;
 		set->takes_distinct = !list_member_int(list_nth(columns, i), distinct) &&
 							  list_member_int(list_nth(columns, set->parent), distinct);
@@ -271,6 +273,8 @@ hg_aggregate_next_set(HgAggregateState *state)
 		return false;
 	hg_groups_reset(state->groups);
 	hg_sets_make_current(state, state->sets.current + 1);
+	if (hg_aggregate_set(&state->sets)->shared)
+		hg_aggregate_finish_sharing(state);
 	return true;
 }
 
@@ -372,7 +376,11 @@ hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const Hg
 	{
 		memset(keys.null_keys, false, sizeof(keys.null_keys));
 		hg_groups_hash(groups, rows, keys.words);
-		hg_groups_find(groups, rows, keys.words, set->spill->writing == NULL, found);
+		/* of a set that is shared there are no groups until all are written */
+		if (groups->count > 0 || set->spill->writing == NULL)
+			hg_groups_find(groups, rows, keys.words, set->spill->writing == NULL, found);
+		else
+			memset(found, 0, rows->nrows * sizeof(HgGroup *));
 	}
 	old = MemoryContextSwitchTo(state->sets.packed);
 	for (int f = 0; f < state->nfunctions; f++)

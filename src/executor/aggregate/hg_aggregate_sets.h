@@ -26,6 +26,7 @@ typedef struct HgGroupingSet
 	bool returned;		 /* its groups are returned; otherwise other sets are combined from them */
 	bool has_sets;		 /* other sets are combined from its groups */
 	bool never_empty;	 /* it has one group even of no rows */
+	bool shared;		 /* processes below a Gather share its groups (hg_aggregate_shared.h) */
 	bool takes_distinct; /* it lacks the DISTINCT column, and its parent's groups have it */
 	int nlacking;	  /* number of GROUP BY columns that it lacks; they follow its keys in groups */
 	double expected;  /* number of its groups */

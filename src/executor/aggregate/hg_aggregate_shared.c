@@ -1,7 +1,8 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_shared.c
- *	  Shared memory of the aggregate node below a Gather: what each process did, for EXPLAIN.
+ *	  Shared memory of the aggregate node below a Gather: what each process did, for EXPLAIN, and
+ *	  the groups that the processes share.
  *
  * A worker stores its record when it is done, which is before the leader has read its last row.
  * The leader collects the records before the shared memory is freed.
@@ -67,6 +68,100 @@ hg_aggregate_current_record(const HgAggregateState *state)
 	return record;
 }
 
+/* ---------------------------------------------------------------------
+ * Shared groups
+ * ---------------------------------------------------------------------
+ */
+
+/* log2 of the least number of partitions, for which each process has some, and of memory. */
+#define HG_SHARED_MIN_BITS 5
+
+static uint32 hg_aggregate_wait_event;
+
+/* Returns the set whose groups the plan's processes share, or NULL. */
+static HgGroupingSet *
+hg_aggregate_shared_set(const HgAggregateState *state)
+{
+	for (int i = 0; i < state->sets.count; i++)
+		if (state->sets.sets[i].shared)
+			return &state->sets.sets[i];
+	return NULL;
+}
+
+/* Initializes the groups for an execution, before its workers start. */
+static void
+hg_shared_groups_reset(const HgAggregateState *state, HgAggregateShared *shared)
+{
+	const HgGroupingSet *set = hg_aggregate_shared_set(state);
+	HgSharedGroups *groups = &shared->groups;
+
+	if (set == NULL)
+		return;
+	BarrierInit(&groups->barrier, 0);
+	groups->bits = hg_aggregate_spill_bits(set->expected * shared->nprocesses *
+											   (double) set->groups->group_bytes,
+										   state->budget.limit, HG_SHARED_MIN_BITS);
+	pg_atomic_init_u32(&groups->next_partition, 0);
+	for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
+		pg_atomic_init_u64(&groups->spill.rows[partition], 0);
+}
+
+static void
+hg_aggregate_leave_sharing(HgAggregateParticipants *participants)
+{
+	if (participants->attached)
+		BarrierDetach(&participants->shared->groups.barrier);
+	participants->attached = false;
+}
+
+bool
+hg_aggregate_start_sharing(HgAggregateState *state)
+{
+	HgGroupingSet *set = hg_aggregate_shared_set(state);
+	HgAggregateParticipants *participants = &state->participants;
+	HgAggregateShared *shared = participants->shared;
+	HgSpillParticipants part;
+	bool in_time;
+
+	participants->shares_groups = set != NULL && shared != NULL && shared->segment != 0;
+	if (!participants->shares_groups)
+		return true;
+	state->rescannable = false;
+	part = (HgSpillParticipants){&shared->groups.spill, &shared->groups.files, "groups",
+								 participants->process, shared->nprocesses};
+	hg_aggregate_spill_start_shared(set->spill, shared->groups.bits, &part,
+									&shared->groups.next_partition, &state->budget);
+	in_time = BarrierAttach(&shared->groups.barrier) == 0;
+	participants->attached = true;
+	if (in_time)
+		state->record.partitions += 1 << shared->groups.bits;
+	return in_time;
+}
+
+void
+hg_aggregate_finish_sharing(HgAggregateState *state)
+{
+	HgAggregateParticipants *participants = &state->participants;
+	HgSpill *spill;
+
+	if (!participants->shares_groups)
+		return;
+	spill = hg_aggregate_shared_set(state)->spill->writing;
+	if (BarrierPhase(&participants->shared->groups.barrier) == 0)
+	{
+		hg_spill_publish(spill);
+		BarrierArriveAndWait(&participants->shared->groups.barrier,
+							 HG_WAIT_EVENT(hg_aggregate_wait_event, "HashGraphGroups"));
+	}
+	hg_aggregate_leave_sharing(participants);
+	hg_spill_adopt(spill);
+}
+
+/* ---------------------------------------------------------------------
+ * Setting up
+ * ---------------------------------------------------------------------
+ */
+
 static Size
 hg_aggregate_shared_size(int nprocesses)
 {
@@ -87,17 +182,27 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 	state->participants.shared = coordinate;
 	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
 	state->participants.shared->nprocesses = pcxt->nworkers + 1;
+	/* without dynamic shared memory the leader is alone */
+	if (pcxt->seg != NULL)
+	{
+		state->participants.shared->segment = dsm_segment_handle(pcxt->seg);
+		SharedFileSetInit(&state->participants.shared->groups.files, pcxt->seg);
+		hg_shared_groups_reset(state, state->participants.shared);
+	}
 	state->participants.shared->may_use_cache = hg_scan_tables_may_share(state->source->tables);
 }
 
 void
-hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt pg_attribute_unused(),
-							  void *coordinate)
+hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coordinate)
 {
 	HgAggregateState *state = (HgAggregateState *) node;
 
 	state->participants.shared = coordinate;
 	hg_aggregate_collect(&state->participants);
+	if (pcxt->seg == NULL)
+		return;
+	SharedFileSetDeleteAll(&state->participants.shared->groups.files);
+	hg_shared_groups_reset(state, state->participants.shared);
 }
 
 void
@@ -109,6 +214,9 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 	state->participants.shared = coordinate;
 	state->participants.process = ParallelWorkerNumber + 1;
 	hg_scan_tables_set_cache(state->source->tables, state->participants.shared->may_use_cache);
+	/* the files stay as long as this process has some, even if the leader ends */
+	SharedFileSetAttach(&state->participants.shared->groups.files,
+						dsm_find_mapping(state->participants.shared->segment));
 }
 
 void
@@ -118,6 +226,7 @@ hg_aggregate_shutdown(CustomScanState *node)
 
 	if (state->participants.shared == NULL)
 		return;
+	hg_aggregate_leave_sharing(&state->participants);
 	if (state->participants.process > 0)
 		state->participants.shared->records[state->participants.process] =
 			hg_aggregate_own_record(state);

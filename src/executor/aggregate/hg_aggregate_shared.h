@@ -1,7 +1,16 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_shared.h
- *	  Shared memory of the aggregate node below a Gather: what each process did, for EXPLAIN.
+ *	  Shared memory of the aggregate node below a Gather: what each process did, for EXPLAIN, and
+ *	  the groups that the processes share.
+ *
+ * SHARED GROUPS.  Rows of one group are in the input of several processes.  Each process makes
+ * groups of its own rows and writes their states to the files of all, partitioned by the hash of
+ * the keys.  When all have done so, each takes partitions that no other one takes, combines the
+ * states in them, and returns the groups.  So every group is returned once, by one process.
+ *
+ * Nobody waits who has returned a row.  A process that comes when the others have read all rows
+ * reads none, and takes partitions like them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -12,8 +21,10 @@
 
 #include "access/parallel.h"
 #include "nodes/execnodes.h"
+#include "storage/barrier.h"
 
 #include "batch/hg_scan_table.h"
+#include "batch/hg_spill.h"
 
 typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
 
@@ -29,11 +40,23 @@ typedef struct HgAggregateRecord
 	HgScanBlocks blocks; /* blocks of the scanned table; zeros if a join is below */
 } HgAggregateRecord;
 
+/* The groups that processes share. */
+typedef struct HgSharedGroups
+{
+	Barrier barrier; /* in phase 0 groups are written, in phase 1 they are read */
+	SharedFileSet files;
+	HgSharedSpill spill;
+	int bits;						 /* of 2^bits partitions */
+	pg_atomic_uint32 next_partition; /* the first one that no process has taken */
+} HgSharedGroups;
+
 /* Lies in the query's DSM, so it has no pointers. */
 typedef struct HgAggregateShared
 {
 	int nprocesses;
 	bool may_use_cache; /* workers' scans may read cached columns; set by the leader */
+	dsm_handle segment; /* that this lies in */
+	HgSharedGroups groups;
 	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses]; the leader's is unused */
 } HgAggregateShared;
 
@@ -42,11 +65,25 @@ typedef struct HgAggregateParticipants
 {
 	HgAggregateShared *shared; /* NULL: no other processes */
 	int process;			   /* 0: leader; n: worker n - 1 */
+	bool shares_groups;		   /* groups are shared in this execution */
+	bool attached;			   /* to the barrier of the groups */
 	HgAggregateRecord others;  /* sum of the workers that have ended */
 } HgAggregateParticipants;
 
 /* Returns what this process and the workers that have ended did. */
 extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *state);
+
+/*
+ * Starts to share groups in an execution, if the plan does so: the set of groups that is shared
+ * goes to files.  Returns false if the other processes have read all rows of the input.
+ */
+extern bool hg_aggregate_start_sharing(HgAggregateState *state);
+
+/*
+ * Ends writing groups: waits for the other processes, which do the same.  Afterwards the files of
+ * the shared set can be read.  Does nothing if groups are not shared.
+ */
+extern void hg_aggregate_finish_sharing(HgAggregateState *state);
 
 /*
  * The callbacks of CustomExecMethods for parallel queries.

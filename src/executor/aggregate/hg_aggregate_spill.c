@@ -12,10 +12,9 @@
 #include "executor/aggregate/hg_aggregate_spill.h"
 
 /*
- * Partitions of a spill set: log2 of the least and largest number, and the part of work memory that
- * the buffers of their files may take.
+ * Partitions of a spill set: log2 of the largest number, and the part of work memory that the
+ * buffers of their files may take.
  */
-#define HG_AGGREGATE_MIN_BITS 2
 #define HG_AGGREGATE_MAX_BITS 6
 #define HG_AGGREGATE_FILES_PART 4
 
@@ -59,26 +58,45 @@ hg_aggregate_spill_reset(HgAggregateSpill *spill)
  */
 
 int
-hg_aggregate_spill_bits(double expected, uint64 limit)
+hg_aggregate_spill_bits(double expected, uint64 limit, int wanted)
 {
 	int bits = HG_AGGREGATE_MIN_BITS;
 
 	/* if the estimate is low, partitions are partitioned again */
-	while (bits < HG_AGGREGATE_MAX_BITS && expected / (1 << bits) > limit / 2 &&
+	while (bits < HG_AGGREGATE_MAX_BITS &&
+		   (bits < wanted || expected / (1 << bits) > (double) (limit / 2)) &&
 		   (UINT64CONST(2) << bits) * HG_SPILL_PARTITION_BYTES <= limit / HG_AGGREGATE_FILES_PART)
 		bits++;
 	return bits;
 }
 
-int
-hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit, HgBudget *budget)
+static void
+hg_aggregate_spill_create(HgAggregateSpill *spill, int bits, HgBudget *budget)
 {
-	int bits = hg_aggregate_spill_bits(expected, limit);
 	MemoryContext old = MemoryContextSwitchTo(spill->context);
 
 	spill->writing = hg_spill_create(spill->layout, spill->level, bits, false, budget);
+	spill->shared_next = NULL;
 	MemoryContextSwitchTo(old);
+}
+
+int
+hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit, HgBudget *budget)
+{
+	int bits = hg_aggregate_spill_bits(expected, limit, 0);
+
+	hg_aggregate_spill_create(spill, bits, budget);
 	return 1 << bits;
+}
+
+void
+hg_aggregate_spill_start_shared(HgAggregateSpill *spill, int bits,
+								const HgSpillParticipants *participants, pg_atomic_uint32 *next,
+								HgBudget *budget)
+{
+	hg_aggregate_spill_create(spill, bits, budget);
+	hg_spill_share(spill->writing, participants);
+	spill->shared_next = next;
 }
 
 void
@@ -99,6 +117,7 @@ hg_aggregate_spill_finish(HgAggregateSpill *spill)
 	old = MemoryContextSwitchTo(spill->context);
 	written = palloc0(sizeof(HgAggregatePartitions));
 	written->spill = spill->writing;
+	written->shared_next = spill->shared_next;
 	spill->sets = lcons(written, spill->sets);
 	spill->writing = NULL;
 	MemoryContextSwitchTo(old);
@@ -116,11 +135,14 @@ hg_aggregate_spill_next(HgAggregateSpill *spill)
 	while (spill->sets != NIL)
 	{
 		HgAggregatePartitions *innermost = linitial(spill->sets);
-		int partition = innermost->next++;
+		int partition = innermost->shared_next != NULL
+							? (int) pg_atomic_fetch_add_u32(innermost->shared_next, 1)
+							: innermost->next;
 
-		if (partition == 1 << innermost->spill->bits)
+		innermost->next = partition + 1;
+		if (partition >= 1 << innermost->spill->bits)
 			hg_aggregate_spill_pop(spill);
-		else if (innermost->spill->files[partition] != NULL)
+		else if (innermost->spill->rows[partition] > 0)
 		{
 			spill->level = innermost->spill->level + 1;
 			hg_spill_rewind(innermost->spill, partition);

@@ -23,6 +23,7 @@ typedef struct HgAggregatePartitions
 {
 	HgSpill *spill;
 	int next;
+	pg_atomic_uint32 *shared_next; /* next partition of all processes; NULL: they share no set */
 } HgAggregatePartitions;
 
 typedef struct HgAggregateSpill
@@ -33,7 +34,8 @@ typedef struct HgAggregateSpill
 	HgBatch *batch;		   /* rows that were read from a file; others may read into it too */
 	int level;			   /* level of the next set to be written: 0 while the input is read */
 	HgSpill *writing;	   /* the set that rows are written to, or NULL */
-	List *sets;			   /* stack of HgAggregatePartitions, innermost first */
+	pg_atomic_uint32 *shared_next; /* of that set, if processes share it; otherwise NULL */
+	List *sets;					   /* stack of HgAggregatePartitions, innermost first */
 } HgAggregateSpill;
 
 /*
@@ -60,11 +62,15 @@ hg_aggregate_spill_can_start(const HgAggregateSpill *spill)
 /* Deletes all files, because the input is read again from its start. */
 extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 
+/* log2 of the least number of partitions of a spill set. */
+#define HG_AGGREGATE_MIN_BITS 2
+
 /*
  * Returns log2 of the number of partitions for groups that are expected to take expected bytes in
- * all, if groups and file buffers may take limit bytes.
+ * all, if groups and file buffers may take limit bytes.  It is at least wanted, unless the buffers
+ * would take too much of the limit, and at least HG_AGGREGATE_MIN_BITS.
  */
-extern int hg_aggregate_spill_bits(double expected, uint64 limit);
+extern int hg_aggregate_spill_bits(double expected, uint64 limit, int wanted);
 
 /*
  * Starts a spill set for rows whose groups are expected to take expected bytes in all.  The groups
@@ -73,6 +79,15 @@ extern int hg_aggregate_spill_bits(double expected, uint64 limit);
  */
 extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, uint64 limit,
 									HgBudget *budget);
+
+/*
+ * Starts a spill set of 2^bits partitions that all participants write.  When all have published
+ * their files (hg_spill.h), each reads partitions that no other one reads; *next is the first one
+ * that none has taken, and starts as 0.
+ */
+extern void hg_aggregate_spill_start_shared(HgAggregateSpill *spill, int bits,
+											const HgSpillParticipants *participants,
+											pg_atomic_uint32 *next, HgBudget *budget);
 
 /* Writes the rows which[nrows] of a batch to the set that is being written. */
 extern void hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys *keys,

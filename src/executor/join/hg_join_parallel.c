@@ -250,7 +250,8 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
-		HgSpillParticipants participants = {&shared->spills[side], &shared->files, (HgSide) side,
+		HgSpillParticipants participants = {&shared->spills[side], &shared->files,
+											side == HG_OUTER ? "outer" : "inner",
 											state->participants.process, shared->nprocesses};
 
 		spills[side] =
