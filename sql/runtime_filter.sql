@@ -69,7 +69,24 @@ select f_refused('select v, w, wide from f_out join f_wide using (k)') ~ '^Inner
 select f_refused('select v, w, wide from f_out o join f_wide i using (t)') ~ '^Inner: 5[5-9]\d\d\d of 60000 on the way to disk$' as refused;
 select f_refused('select v, w, wide from f_out left join f_wide using (k)');
 select f_refused('select o.v, i.v, i.t from f_out o join f_out i using (k)');
+-- ... with inner rows that the keys of fewer outer rows refuse
+create function f_refused_of_both(query text) returns text language plpgsql as $$
+declare
+  plan json;
+begin
+  execute 'explain (analyze, timing off, summary off, costs off, format json) ' || query into plan;
+  return (select string_agg(format('%s: %s of %s', n->>'Join Type', n->>'Rows Removed by Runtime Filter',
+            (n->>'Outer Rows')::int + (n->>'Inner Rows')::int + (n->>'Rows Removed by Runtime Filter')::int), ', ')
+          from json_path_nodes(plan) n where (n->>'Partitions')::int > 1);
+end $$;
+set max_parallel_workers_per_gather = 0;
+select f_refused_of_both('select w from f_in i where exists (select from f_out o where o.k = i.k and o.v > i.w)') ~ '^Semi: 5[5-9]\d\d\d of 61200$' as refused;
+select f_refused_of_both('select w from f_in i where not exists (select from f_out o where o.t = i.t and o.v > i.w)') ~ '^Anti: 5[5-9]\d\d\d of 61200$' as refused;
 reset hashgraph.force;
+select join_check('select w from f_in i where exists (select from f_out o where o.k = i.k and o.v > i.w)');
+select join_check('select w from f_in i where not exists (select from f_out o where o.t = i.t and o.v > i.w)');
+select join_check('select x, s.* from generate_series(0, 3) x, lateral (select w from f_in i where w % 4 = x and exists (select from f_out o where o.k = i.k and o.v > i.w) offset 0) s');
+reset max_parallel_workers_per_gather;
 select join_check('select v, w, wide from f_out join f_wide using (k)');
 select join_check('select v, w, wide from f_out o join f_wide i using (t)');
 select join_check('select v, w, wide from f_out right join f_wide using (far)');

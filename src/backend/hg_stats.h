@@ -103,7 +103,7 @@ typedef struct HgJoinRecord
 	uint64 null_keys[2];	   /* rows left out because a key is NULL, by HgSide */
 	uint64 resident_blocks[2]; /* blocks read from cached columns, by HgSide */
 	uint64 heap_blocks[2];	   /* blocks read from the tables, by HgSide */
-	uint64 filtered_rows;	   /* outer rows that a runtime filter left out during the scan */
+	uint64 filtered_rows;	   /* rows that a runtime filter left out during the scan */
 	uint64 rows_out;		   /* rows that the node returned */
 	uint64 partitions;		   /* 1 if everything stayed in memory */
 	uint64 memory_bytes;	   /* peak of work memory */

@@ -100,6 +100,15 @@ extern bool hg_child_read_run(HgChildRows *child, int max_rows, HgRun *run);
 /* Adds the keys of rows that are read later to the caller's filter; with NULL none are added. */
 extern void hg_child_set_collector(HgChildRows *child, HgFilter *collector);
 
+/* Counts rows that were read before the filter was there, and that it has rejected since. */
+static inline void
+hg_child_forget_rows(HgChildRows *child, uint64 rows)
+{
+	child->rows_read -= rows;
+	child->filtering.refused += rows;
+	child->filtering.removed |= rows > 0;
+}
+
 /*
  * Removes rows that are read later and that a filter rejects; with NULL no rows are removed.  The
  * child owns the filter from then on, and destroys the previous one.

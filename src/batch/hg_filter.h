@@ -1,10 +1,10 @@
 /*-------------------------------------------------------------------------
  *
  * hg_filter.h
- *	  Runtime filters: the inner side's keys reject outer rows that cannot match.
+ *	  Runtime filters: the keys of one side reject rows of the other side that cannot match.
  *
- * A filter has all keys of a join's inner side.  Outer rows that it rejects need not be stored,
- * binned or written to disk.  It is built from keys in memory, or while they go to disk, in one of
+ * A filter has all keys of one side of a join, usually the inner one.  Rows of the other side that
+ * it rejects need not be stored, binned or written to disk.  It is built from keys in memory, or while they go to disk, in one of
  * two forms:
  *
  * - bitmap: one bit for each word from the least to the greatest, if they are known and not too

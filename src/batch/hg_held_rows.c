@@ -305,11 +305,12 @@ hg_held_unload_bits(HgHeldRows *held, HgSpill *spill, HgFilter *collector)
 /* Moves consecutive rows of a store to a spill set; words is NULL for NULL keys. */
 static void
 hg_held_unload_rows(HgHeldRows *held, HgSpill *spill, const HgColumnStore *store, uint64 first_row,
-					uint64 nrows, const void *words)
+					uint64 nrows, const void *words, HgFilter *filter)
 {
 	HgBatch *batch = held->moved;
 	HgSpillKeys keys;
 	uint32 numbers[HG_BATCH_ROWS];
+	uint16 which[HG_BATCH_ROWS];
 
 	memset(keys.null_keys, words == NULL, sizeof(keys.null_keys));
 	for (uint64 at = 0; at < nrows; at += batch->nrows)
@@ -327,12 +328,16 @@ hg_held_unload_rows(HgHeldRows *held, HgSpill *spill, const HgColumnStore *store
 				keys.words[i] = ((const uint64 *) words)[at + i];
 		}
 		hg_column_store_get(store, numbers, batch->nrows, batch, held->dense);
-		hg_spill_write(spill, &keys, batch, held->dense, NULL, batch->nrows);
+		if (filter == NULL || words == NULL)
+			hg_spill_write(spill, &keys, batch, held->dense, NULL, batch->nrows);
+		else
+			hg_spill_write(spill, &keys, batch, held->dense, which,
+						   hg_filter_apply(filter, keys.words, NULL, batch->nrows, which));
 	}
 }
 
 void
-hg_held_spill(HgHeldRows *held, HgSpill *spill, HgFilter *collector)
+hg_held_spill(HgHeldRows *held, HgSpill *spill, HgFilter *collector, HgFilter *filter)
 {
 	HgKeySet words = hg_key_column_set(held->words);
 
@@ -340,7 +345,7 @@ hg_held_spill(HgHeldRows *held, HgSpill *spill, HgFilter *collector)
 		hg_held_unload_bits(held, spill, collector);
 	for (int i = 0; i < words.npieces; i++)
 		hg_held_unload_rows(held, spill, held->rows, words.pieces[i].first_row,
-							words.pieces[i].count, words.pieces[i].keys);
-	hg_held_unload_rows(held, spill, held->null_rows, 0, held->null_rows->rows, NULL);
+							words.pieces[i].count, words.pieces[i].keys, filter);
+	hg_held_unload_rows(held, spill, held->null_rows, 0, held->null_rows->rows, NULL, filter);
 	hg_held_release(held);
 }

@@ -85,8 +85,11 @@ extern void hg_held_set_upload(HgHeldRows *held, HgUpload *upload);
 /* Sends new words of a side if the upload is due. */
 extern void hg_held_upload(HgHeldRows *held, HgSide side);
 
-/* Moves the rows to a spill set, and frees their memory.  Keys of a bitmap go to collector too. */
-extern void hg_held_spill(HgHeldRows *held, HgSpill *spill, HgFilter *collector);
+/*
+ * Moves the rows to a spill set, except those with a key that a filter rejects, and frees their
+ * memory.  Keys of a bitmap go to collector too.  Both filters may be NULL.
+ */
+extern void hg_held_spill(HgHeldRows *held, HgSpill *spill, HgFilter *collector, HgFilter *filter);
 
 /* Removes the rows, and keeps the memory for the next ones. */
 extern void hg_held_clear(HgHeldRows *held);

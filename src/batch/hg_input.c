@@ -190,8 +190,10 @@ hg_input_spill(HgInput *input, HgSpill *spill)
 {
 	HgInputRows rows;
 	HgSpillKeys keys;
+	uint64 before = spill->total_rows + hg_held_count(&input->held);
 
-	hg_held_spill(&input->held, spill, input->child.collector);
+	hg_held_spill(&input->held, spill, input->child.collector, input->child.filtering.filter);
+	hg_child_forget_rows(&input->child, before - spill->total_rows);
 	while (!input->at_end && hg_input_read(input, &rows, &keys))
 	{
 		hg_spill_write(spill, &keys, rows.batch, rows.at, rows.which, rows.nkeys);

@@ -58,7 +58,8 @@
  *
  * RUNTIME FILTER.  If the planner's estimates or the sizes say that many outer rows match nothing,
  * the inner keys make a filter (hg_filter.h) between READ_INNER and READ_OUTER.  It removes such
- * rows while they are read or go to disk.
+ * rows while they are read or go to disk.  If both sides go to disk and the outer one has fewer
+ * rows, it goes first, and its keys remove inner rows.
  *
  * RESCANS.  A side that stays the same is cached in memory if there is room, and only those of its
  * rows are joined that the other rows can match: hg_join_rescan.c.

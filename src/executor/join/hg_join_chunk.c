@@ -56,19 +56,15 @@ hg_join_fill_inner(HgJoinState *state)
 /* hg_filter_create() or hg_filter_begin(). */
 typedef HgFilter *(*HgFilterMaker)(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 
-/* Returns a filter of the inner keys in memory if it may pay for inner_rows rows, or NULL. */
+/* Returns a filter of the keys of a side in memory.  Returns NULL if memory is short. */
 static HgFilter *
-hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
+hg_join_make_filter(HgJoinState *state, HgSide side, HgFilterMaker make)
 {
-	const HgKeyColumn *words = state->inputs[HG_INNER]->held.words;
+	const HgKeyColumn *words = state->inputs[side]->held.words;
 	HgKeySet held = hg_key_column_set(words);
 	HgFilter *filter;
 	MemoryContext old;
 
-	/* the keys of covered rows are not known here */
-	if (state->inputs[HG_INNER]->child.covered != NULL ||
-		!hg_join_filter_may_pay(state, inner_rows))
-		return NULL;
 	old = MemoryContextSwitchTo(state->memory.context);
 	filter = make(&held, words->width, hg_join_limit(&state->memory) / HG_FILTER_SHARE);
 	if (filter != NULL)
@@ -81,22 +77,47 @@ hg_join_make_filter(HgJoinState *state, double inner_rows, HgFilterMaker make)
 static void
 hg_join_set_filter(HgJoinState *state)
 {
-	double inner_rows = (double) state->inputs[HG_INNER]->held.words->rows;
+	const HgInput *inner = state->inputs[HG_INNER];
+	HgFilter *filter = NULL;
 
-	hg_child_set_filter(&state->inputs[HG_OUTER]->child,
-						hg_join_make_filter(state, inner_rows, hg_filter_create));
+	/* the keys of covered rows are not known here */
+	if (inner->child.covered == NULL &&
+		hg_join_filter_may_pay(state, HG_INNER, (double) inner->held.words->rows,
+							   hg_join_planned_rows(state, HG_OUTER)))
+		filter = hg_join_make_filter(state, HG_INNER, hg_filter_create);
+	hg_child_set_filter(&state->inputs[HG_OUTER]->child, filter);
 }
 
-/* Returns the filter for an inner side that goes to disk, which will collect its keys; or NULL. */
-static HgFilter *
-hg_join_begin_filter(HgJoinState *state)
+/* Returns the expected number of a side's rows with a key, which are not all in memory. */
+static double
+hg_join_rows_to_disk(const HgJoinState *state, HgSide side)
 {
-	const HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
-	double expected =
-		Max(inner->child.plan->plan->plan_rows, 2.0 * (double) hg_held_keys(&inner->held));
+	return Max(state->inputs[side]->child.plan->plan->plan_rows,
+			   2.0 * (double) hg_held_keys(&state->inputs[side]->held));
+}
 
-	return hg_join_make_filter(state, expected, hg_filter_begin);
+/*
+ * Returns the side that goes to disk first.  *filter collects its keys, which reject rows of the
+ * other side; or it is NULL.
+ */
+static HgSide
+hg_join_first_to_disk(HgJoinState *state, HgFilter **filter)
+{
+	*filter = NULL;
+	if (state->inputs[HG_INNER]->child.covered != NULL)
+		return HG_INNER;
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+	{
+		double rows = hg_join_rows_to_disk(state, (HgSide) side);
+		double other_rows = hg_join_rows_to_disk(state, hg_other_side((HgSide) side));
+
+		if (!hg_join_filter_may_pay(state, (HgSide) side, rows, other_rows))
+			continue;
+		*filter = hg_join_make_filter(state, (HgSide) side, hg_filter_begin);
+		return (HgSide) side;
+	}
+	return HG_INNER;
 }
 
 /* ---------------------------------------------------------------------
@@ -112,6 +133,14 @@ hg_join_inner_chunks(const HgInput *inner)
 		   Max(hg_held_count(&inner->held), 1);
 }
 
+/* Moves a side to disk, from where it is read now. */
+static void
+hg_join_spill_side(HgJoinState *state, HgSide side, HgSpill *spill)
+{
+	hg_join_enter(&state->progress, side == HG_INNER ? HG_JOIN_READ_INNER : HG_JOIN_READ_OUTER);
+	hg_input_spill(state->inputs[side], spill);
+}
+
 /*
  * Spills both sides with the same partitioning at a level, each from where it is read now.  The
  * inner input holds its first rows in memory.
@@ -119,14 +148,15 @@ hg_join_inner_chunks(const HgInput *inner)
 static void
 hg_join_partition(HgJoinState *state, int level)
 {
-	HgInput *inner = state->inputs[HG_INNER];
-	HgInput *outer = state->inputs[HG_OUTER];
+	const HgInput *inner = state->inputs[HG_INNER];
 	/* the plan's estimate is of all rows, and may be low */
 	double covered = inner->child.covered != NULL ? (double) inner->child.covered->rows : 0;
 	double expected = level == 0 ? hg_join_expected_bytes(inner, covered)
 								 : inner->held.budget.charged * hg_join_inner_chunks(inner);
 	int bits = hg_join_partition_bits(&state->memory, expected);
-	HgFilter *filter = level == 0 ? hg_join_begin_filter(state) : NULL;
+	HgFilter *filter = NULL;
+	HgSide first = level == 0 ? hg_join_first_to_disk(state, &filter) : HG_INNER;
+	HgSide second = hg_other_side(first);
 	HgSpill *sides[2];
 	instr_time start;
 	MemoryContext old;
@@ -140,13 +170,12 @@ hg_join_partition(HgJoinState *state, int level)
 	MemoryContextSwitchTo(old);
 
 	INSTR_TIME_SET_CURRENT(start);
-	hg_child_set_collector(&inner->child, filter);
-	hg_input_spill(inner, sides[HG_INNER]);
-	hg_child_set_collector(&inner->child, NULL);
-	hg_child_set_filter(&outer->child, filter);
-	hg_join_enter(&state->progress, HG_JOIN_READ_OUTER);
-	hg_input_spill(outer, sides[HG_OUTER]);
-	hg_child_set_filter(&outer->child, NULL);
+	hg_child_set_collector(&state->inputs[first]->child, filter);
+	hg_join_spill_side(state, first, sides[first]);
+	hg_child_set_collector(&state->inputs[first]->child, NULL);
+	hg_child_set_filter(&state->inputs[second]->child, filter);
+	hg_join_spill_side(state, second, sides[second]);
+	hg_child_set_filter(&state->inputs[second]->child, NULL);
 	/* the cached rows are in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
 	state->reading.spilled = true;

@@ -24,7 +24,7 @@
 #define HG_FILES_PART 4
 #define HG_PARTITION_PART 4
 
-/* An inner side is small if the outer one is this many times as large. */
+/* A side is small if the other one is this many times as large. */
 #define HG_FILTER_SMALL 8
 
 void
@@ -105,14 +105,11 @@ hg_join_inner_room(const HgJoinMemory *memory, const HgInput *inner)
 }
 
 bool
-hg_join_filter_may_pay(const HgJoinState *state, double inner_rows)
+hg_join_filter_may_pay(const HgJoinState *state, HgSide side, double rows, double other_rows)
 {
-	double outer_rows = hg_join_planned_rows(state, HG_OUTER);
-	double rows = state->css.ss.ps.plan->plan_rows;
-
-	return !state->rules.preserved[HG_OUTER] &&
-		   (inner_rows < outer_rows / HG_FILTER_SMALL ||
-			(inner_rows < outer_rows && rows < outer_rows / 2));
+	return !state->rules.preserved[hg_other_side(side)] &&
+		   (rows < other_rows / HG_FILTER_SMALL ||
+			(rows < other_rows && state->css.ss.ps.plan->plan_rows < other_rows / 2));
 }
 
 /* ---------------------------------------------------------------------

@@ -66,11 +66,12 @@ extern double hg_join_inner_room(const HgJoinMemory *memory, const HgInput *inne
 #define HG_FILTER_SHARE 8
 
 /*
- * Returns true if filtering outer rows without a match while they are read may pay.  If the inner
- * side is small beside the outer one, the filter is cheap and itself finds out whether it pays;
- * otherwise the planner's estimate decides.
+ * Returns true if a filter of the keys of a side with rows rows may pay, which rejects rows without
+ * a match among the other_rows of the other side.  If the side is small beside the other one, the
+ * filter is cheap and itself finds out whether it pays; otherwise the planner's estimate decides.
  */
-extern bool hg_join_filter_may_pay(const HgJoinState *state, double inner_rows);
+extern bool hg_join_filter_may_pay(const HgJoinState *state, HgSide side, double rows,
+								   double other_rows);
 
 /* ---------------------------------------------------------------------
  * Partitions

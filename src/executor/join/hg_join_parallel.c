@@ -387,7 +387,8 @@ hg_join_parallel_has_filter(const HgJoinState *state)
 	double limit = (double) state->participants.shared->budget.limit;
 
 	return state->inputs[HG_INNER]->child.covered == NULL &&
-		   hg_join_filter_may_pay(state, inner_rows) &&
+		   hg_join_filter_may_pay(state, HG_INNER, inner_rows,
+								  hg_join_planned_rows(state, HG_OUTER)) &&
 		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
 }
 

@@ -232,7 +232,8 @@ hg_join_current_record(const HgJoinState *state, HgJoinRecord *record)
 		record->resident_blocks[side] = blocks.resident;
 		record->heap_blocks[side] = blocks.heap;
 	}
-	record->filtered_rows = state->inputs[HG_OUTER]->child.filtering.refused;
+	record->filtered_rows = state->inputs[HG_OUTER]->child.filtering.refused +
+							state->inputs[HG_INNER]->child.filtering.refused;
 	record->partitions = Max(record->partitions, 1);
 	record->total_ms += hg_join_running_ms(&state->progress);
 	if (state->participants.others.processes > 0)
