@@ -32,6 +32,9 @@
  */
 #define HG_ADAPTIVE_MARGIN 4.0
 
+/* The same if the inner side is cached: hashing reads memory, while lookups read pages. */
+#define HG_ADAPTIVE_CACHED_MARGIN 1.0
+
 /*
  * Where the first rows matter, lookups that were made before the switch come on top of hashing: of
  * what the loop alone would have taken by then, hashing is to be no more than a tenth.
@@ -110,15 +113,32 @@ hg_adaptive_index(const Path *outer, const RelOptInfo *innerrel)
 	return best;
 }
 
-/* Returns true if a path is a nested loop of two relations into an index, without an order. */
+/*
+ * An adaptive join returns rows in no order.  The order of a loop that it replaces is given up if
+ * a sort of the expected rows takes no more than this, and the query itself does not want it.
+ */
+#define HG_ADAPTIVE_SORT_UNITS 25.0
+
+/* Returns true if the order of a loop's rows, if they have one, may be given up. */
 static bool
-hg_path_is_lookup(const Path *path, const RelOptInfo *outerrel, const RelOptInfo *innerrel)
+hg_loop_order_may_go(PlannerInfo *root, const Path *loop)
+{
+	return loop->pathkeys == NIL ||
+		   (!hg_order_is_useful(root, loop) && !hg_first_rows_matter(root, loop->parent) &&
+			hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width) <=
+				HG_ADAPTIVE_SORT_UNITS);
+}
+
+/* Returns true if a path is a nested loop of two relations into an index, whose order may go. */
+static bool
+hg_path_is_lookup(PlannerInfo *root, const Path *path, const RelOptInfo *outerrel,
+				  const RelOptInfo *innerrel)
 {
 	const JoinPath *loop = (const JoinPath *) path;
 
-	return IsA(path, NestPath) && path->param_info == NULL && path->pathkeys == NIL &&
+	return IsA(path, NestPath) && path->param_info == NULL &&
 		   loop->innerjoinpath->param_info != NULL && loop->outerjoinpath->parent == outerrel &&
-		   loop->innerjoinpath->parent == innerrel;
+		   loop->innerjoinpath->parent == innerrel && hg_loop_order_may_go(root, path);
 }
 
 /* The first of a relation's paths, partial ones or all, which is the cheapest; or NULL. */
@@ -169,7 +189,7 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 		(join_type != JOIN_INNER && join_type != JOIN_LEFT && join_type != JOIN_SEMI &&
 		 join_type != JOIN_ANTI))
 		return NULL;
-	if (first != NULL && hg_path_is_lookup(first, outer->parent, innerrel))
+	if (first != NULL && hg_path_is_lookup(root, first, outer->parent, innerrel))
 	{
 		loop = palloc(sizeof(NestPath));
 		*loop = *(const NestPath *) first;
@@ -357,7 +377,10 @@ hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop, Cost outer
 	bool at_once = hg_first_rows_matter(root, adaptive->parent);
 	/* whose rows are counted as one, and looked up by each beside the others */
 	double processes = path->parallel_hash ? hg_parallel_divisor(outer) : 1;
-	double times = processes * (at_once ? HG_ADAPTIVE_FIRST_MARGIN : HG_ADAPTIVE_MARGIN);
+	double margin = hg_path_is_cached(lsecond(path->custom.custom_paths))
+						? HG_ADAPTIVE_CACHED_MARGIN
+						: HG_ADAPTIVE_MARGIN;
+	double times = processes * (at_once ? HG_ADAPTIVE_FIRST_MARGIN : margin);
 	double rows;
 
 	if (hg_join_path_filters(path) || !hg_join_returns_columns(path))
@@ -394,7 +417,7 @@ hg_adaptive_replace(PlannerInfo *root, RelOptInfo *joinrel, const Path *adaptive
 
 	foreach (lc, *paths)
 	{
-		if (hg_path_is_lookup(lfirst(lc), outer->parent, inner->parent))
+		if (hg_path_is_lookup(root, lfirst(lc), outer->parent, inner->parent))
 			*paths = foreach_delete_current(*paths, lc);
 		if (first_alone)
 			break;

@@ -104,8 +104,7 @@ hg_loop_first_row_cost(const Path *loop)
 	return loop->startup_cost + inner->total_cost - inner->startup_cost;
 }
 
-/* Returns true if the query itself wants rows in an order that begins as one of a path does. */
-static bool
+bool
 hg_order_is_useful(const PlannerInfo *root, const Path *path)
 {
 	return path->pathkeys != NIL && root->query_pathkeys != NIL &&

@@ -47,6 +47,9 @@ extern bool hg_path_has_join(const Path *path);
  */
 extern bool hg_first_rows_matter(const PlannerInfo *root, const RelOptInfo *joinrel);
 
+/* Returns true if the query itself wants rows in an order that begins as one of a path does. */
+extern bool hg_order_is_useful(const PlannerInfo *root, const Path *path);
+
 /*
  * Returns true if a path of ours, which costs at least `least`, might replace nested loops among
  * the cheapest paths of a joined relation: its partial paths if partial is true, else the others.

@@ -616,6 +616,7 @@ hg_aggregate_read_partition(HgAggregateState *state)
 	const HgBatch *batch;
 
 	hg_groups_reset(state->groups);
+	state->participants.rows = 0;
 	if (!hg_aggregate_spill_next(spill))
 		return false;
 	while ((batch = hg_aggregate_spill_read(spill)) != NULL)

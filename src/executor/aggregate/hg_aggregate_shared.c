@@ -13,6 +13,8 @@
  */
 #include "hg_compat.h"
 
+#include "miscadmin.h"
+
 #include "executor/aggregate/hg_aggregate_state.h"
 
 static void
@@ -76,6 +78,9 @@ hg_aggregate_current_record(const HgAggregateState *state)
 /* log2 of the least number of partitions, for which each process has some, and of memory. */
 #define HG_SHARED_MIN_BITS 5
 
+/* Groups in memory that have taken so many rows each are written when it is full. */
+#define HG_WRITTEN_ROWS 2
+
 static uint32 hg_aggregate_wait_event;
 
 /* Returns the set whose groups the plan's processes share, or NULL. */
@@ -127,6 +132,7 @@ hg_aggregate_start_sharing(HgAggregateState *state)
 	if (!participants->shares_groups)
 		return true;
 	state->rescannable = false;
+	participants->rows = 0;
 	part = (HgSpillParticipants){&shared->groups.spill, &shared->groups.files, "groups",
 								 participants->process, shared->nprocesses};
 	hg_aggregate_spill_start_shared(set->spill, shared->groups.bits, &part,
@@ -136,6 +142,24 @@ hg_aggregate_start_sharing(HgAggregateState *state)
 	if (in_time)
 		state->record.partitions += 1 << shared->groups.bits;
 	return in_time;
+}
+
+bool
+hg_aggregate_write_early(HgAggregateState *state)
+{
+	HgAggregateSets *sets = &state->sets;
+
+	if (!state->participants.shares_groups || sets->current > 0 ||
+		state->participants.rows < HG_WRITTEN_ROWS * (uint64) state->groups->count)
+		return false;
+	for (sets->combined = 0; sets->combined < state->groups->count;)
+	{
+		CHECK_FOR_INTERRUPTS();
+		hg_aggregate_combine(state);
+	}
+	hg_groups_reset(state->groups);
+	state->participants.rows = 0;
+	return true;
 }
 
 void

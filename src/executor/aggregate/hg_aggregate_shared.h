@@ -67,6 +67,7 @@ typedef struct HgAggregateParticipants
 	int process;			   /* 0: leader; n: worker n - 1 */
 	bool shares_groups;		   /* groups are shared in this execution */
 	bool attached;			   /* to the barrier of the groups */
+	uint64 rows;			   /* rows that the groups in memory have taken, or more */
 	HgAggregateRecord others;  /* sum of the workers that have ended */
 } HgAggregateParticipants;
 
@@ -78,6 +79,13 @@ extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *sta
  * goes to files.  Returns false if the other processes have read all rows of the input.
  */
 extern bool hg_aggregate_start_sharing(HgAggregateState *state);
+
+/*
+ * Writes and removes the groups in memory, which is full, if groups are shared and these have taken
+ * several rows each, as if the input were ordered by the keys.  Returns false if nothing was done;
+ * rows of other groups then go to disk.
+ */
+extern bool hg_aggregate_write_early(HgAggregateState *state);
 
 /*
  * Ends writing groups: waits for the other processes, which do the same.  Afterwards the files of

@@ -251,8 +251,9 @@ hg_aggregate_find_groups(HgAggregateState *state, const HgBatch *batch, HgSpillK
 {
 	bool finds = hg_aggregate_only_finds(state, batch);
 
-	if (!finds && hg_aggregate_must_spill(state))
+	if (!finds && hg_aggregate_must_spill(state) && !hg_aggregate_write_early(state))
 		hg_aggregate_start_spill(state, hg_aggregate_set(&state->sets));
+	state->participants.rows += batch->nrows;
 	memset(keys->null_keys, false, sizeof(keys->null_keys));
 	state->taking.few =
 		!finds && state->spill.writing == NULL &&

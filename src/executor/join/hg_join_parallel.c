@@ -15,8 +15,8 @@
  *	reading		Each process reads its parts of both children into column stores of its own in
  *				the query's DSA (hg_column_store.h).  If all of them together exceed their
  *				work memory, the join goes to disk.  If a runtime filter may pay, the processes
- *				make one of all inner keys in between, which takes three more barriers.  A
- *				SINGLE-READER child belongs to one process; see below.
+ *				read one side first and make a filter of all its keys, which takes three more
+ *				barriers.  A SINGLE-READER child belongs to one process; see below.
  *	(barrier)
  *	building	The engine bins the rows of each process, which takes two more barriers.
  *	matching	Each process takes bins, or parts of them, one by one and returns their matches.
@@ -72,10 +72,10 @@ static uint32 hg_join_wait_event;
  * Phases after those.  Without a runtime filter only the first one exists.  After the last one all
  * processes build or spill; the engine's barriers follow.
  */
-#define HG_PARALLEL_READING 0 /* the inner side, and without a filter the outer one too */
+#define HG_PARALLEL_READING 0 /* the side whose keys make the filter; without one both sides */
 #define HG_PARALLEL_CREATING 1
 #define HG_PARALLEL_FILLING 2
-#define HG_PARALLEL_READING_OUTER 3
+#define HG_PARALLEL_READING_OTHER 3
 
 /* Memory may grow by this much before a process reports it to the others. */
 #define HG_SHARED_STEP ((uint64) 256 * 1024)
@@ -274,7 +274,8 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 		hg_column_store_share(state->inputs[side]->held.rows, NULL, NULL);
 	}
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
-	hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		hg_child_set_filter(&state->inputs[side]->child, NULL);
 	state->progress.record.scan_ms += hg_elapsed_ms(start);
 	state->progress.record.partitions += 1 << bits;
 	if (arrive &&
@@ -374,40 +375,48 @@ hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
 }
 
 /*
- * Returns true if a filter is made.  Then the sides are read one after the other, and all
- * processes wait for a single reader, which pays only if the rows would go to disk.
+ * Returns true if a filter is made, of the keys of *side.  Then that side is read before the other
+ * one, and all processes wait for a single reader, which pays only if the rows would go to disk.
+ * The keys of covered rows are not known here.
  *
  * The answer is the same in all processes: it depends on the plan, and on the limit that the
  * leader had when it began, not on that of a worker (test/t/join_parallel.pl).
  */
 static bool
-hg_join_parallel_has_filter(const HgJoinState *state)
+hg_join_parallel_has_filter(const HgJoinState *state, HgSide *side)
 {
-	double inner_rows = hg_join_planned_rows(state, HG_INNER);
 	double limit = (double) state->participants.shared->budget.limit;
+	double outer_rows = hg_join_planned_rows(state, HG_OUTER);
+	double inner_rows = hg_join_planned_rows(state, HG_INNER);
 
-	return state->inputs[HG_INNER]->child.covered == NULL &&
-		   hg_join_filter_may_pay(state, HG_INNER, inner_rows,
-								  hg_join_planned_rows(state, HG_OUTER)) &&
-		   (state->read_once < 0 || hg_join_planned_bytes(state) > limit);
+	if (state->inputs[HG_INNER]->child.covered != NULL ||
+		(state->read_once >= 0 && hg_join_planned_bytes(state) <= limit))
+		return false;
+	*side = HG_INNER;
+	if (hg_join_filter_may_pay(state, HG_INNER, inner_rows, outer_rows))
+		return true;
+	*side = HG_OUTER;
+	return state->inputs[HG_OUTER]->child.covered == NULL &&
+		   hg_join_filter_may_pay(state, HG_OUTER, outer_rows, inner_rows);
 }
 
-/* Reads the inner side, makes a filter of it with the others, and sets it for the outer side. */
+/* Reads a side, makes a filter of it with the others, and sets it for the other side. */
 static void
-hg_join_parallel_filter(HgJoinState *state, int phase)
+hg_join_parallel_filter(HgJoinState *state, HgSide side, int phase)
 {
 	HgJoinShared *shared = state->participants.shared;
-	HgInput *inner = state->inputs[HG_INNER];
+	HgInput *input = state->inputs[side];
+	HgInput *other = state->inputs[hg_other_side(side)];
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
-	uint32 width = inner->held.words->width;
+	uint32 width = input->held.words->width;
 	HgFilter *filter = NULL;
 	HgKeySet keys;
 	MemoryContext old;
 
 	if (phase == HG_PARALLEL_READING)
-		hg_join_read_shared(state, HG_INNER);
+		hg_join_read_shared(state, side);
 	old = MemoryContextSwitchTo(state->memory.context);
-	keys = hg_key_column_set(inner->held.words);
+	keys = hg_key_column_set(input->held.words);
 	switch (phase)
 	{
 		case HG_PARALLEL_READING:
@@ -428,13 +437,13 @@ hg_join_parallel_filter(HgJoinState *state, int phase)
 	}
 	if (filter != NULL)
 		hg_filter_charge(filter, &state->memory.files, shared->nprocesses);
-	hg_child_set_filter(&state->inputs[HG_OUTER]->child, filter);
+	hg_child_set_filter(&other->child, filter);
 	MemoryContextSwitchTo(old);
-	/* no outer row would be returned: the outer side need not be read */
-	if (hg_join_is_empty_without(&state->rules, HG_INNER) &&
+	/* no row would be returned: the other side need not be read */
+	if (hg_join_is_empty_without(&state->rules, side) &&
 		pg_atomic_read_u64(&shared->filter.rows) == 0 &&
 		pg_atomic_read_u32(&shared->spill_bits) == 0)
-		state->inputs[HG_OUTER]->at_end = true;
+		other->at_end = true;
 }
 
 /* Sends the rest of this process's keys to the device while others may still read. */
@@ -459,8 +468,9 @@ HgJoinPhase
 hg_join_parallel_read(HgJoinState *state)
 {
 	HgJoinShared *shared = state->participants.shared;
-	bool filter = hg_join_parallel_has_filter(state);
-	int building = filter ? HG_PARALLEL_READING_OUTER + 1 : HG_PARALLEL_READING + 1;
+	HgSide first;
+	bool filter = hg_join_parallel_has_filter(state, &first);
+	int building = filter ? HG_PARALLEL_READING_OTHER + 1 : HG_PARALLEL_READING + 1;
 	bool elected = false;
 	uint64 rows;
 	int phase;
@@ -494,7 +504,7 @@ hg_join_parallel_read(HgJoinState *state)
 			hg_join_begin_upload(state, shared->nprocesses, shared->device.upload_job,
 								 &shared->device.upload_columns);
 		if (filter)
-			hg_join_parallel_filter(state, phase);
+			hg_join_parallel_filter(state, first, phase);
 		else
 			hg_join_read_shared(state, state->read_once == HG_OUTER ? HG_OUTER : HG_INNER);
 		/* a side that is at its end is not read again */

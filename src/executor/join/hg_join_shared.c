@@ -52,9 +52,9 @@ hg_join_forget_shared(HgJoinState *state)
 	hg_join_leave(&state->participants, false);
 	hg_join_end_upload(&state->upload, state->inputs);
 	hg_join_end_matches(state);
-	hg_child_set_filter(&state->inputs[HG_OUTER]->child, NULL);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
+		hg_child_set_filter(&state->inputs[side]->child, NULL);
 		hg_key_column_clear(state->inputs[side]->held.words);
 		hg_column_store_share(state->inputs[side]->held.rows, NULL, NULL);
 		hg_row_bits_share(state->matched[side].bits, NULL, NULL);
