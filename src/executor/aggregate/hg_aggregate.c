@@ -637,6 +637,7 @@ hg_aggregate_start_set(HgAggregateState *state)
 {
 	if (!hg_aggregate_next_set(state))
 		return false;
+	hg_aggregate_finish_sharing(state);
 	hg_aggregate_fill_empty(state);
 	hg_aggregate_end_reading(state);
 	return true;

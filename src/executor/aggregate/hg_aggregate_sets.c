@@ -273,8 +273,6 @@ hg_aggregate_next_set(HgAggregateState *state)
 		return false;
 	hg_groups_reset(state->groups);
 	hg_sets_make_current(state, state->sets.current + 1);
-	if (hg_aggregate_set(&state->sets)->shared)
-		hg_aggregate_finish_sharing(state);
 	return true;
 }
 

@@ -168,9 +168,9 @@ hg_aggregate_finish_sharing(HgAggregateState *state)
 	HgAggregateParticipants *participants = &state->participants;
 	HgSpill *spill;
 
-	if (!participants->shares_groups)
+	if (!participants->shares_groups || !hg_aggregate_set(&state->sets)->shared)
 		return;
-	spill = hg_aggregate_shared_set(state)->spill->writing;
+	spill = hg_aggregate_set(&state->sets)->spill->writing;
 	if (BarrierPhase(&participants->shared->groups.barrier) == 0)
 	{
 		hg_spill_publish(spill);

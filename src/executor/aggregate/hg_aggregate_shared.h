@@ -89,7 +89,7 @@ extern bool hg_aggregate_write_early(HgAggregateState *state);
 
 /*
  * Ends writing groups: waits for the other processes, which do the same.  Afterwards the files of
- * the shared set can be read.  Does nothing if groups are not shared.
+ * the shared set can be read.  Does nothing if the current set is not shared.
  */
 extern void hg_aggregate_finish_sharing(HgAggregateState *state);
 
