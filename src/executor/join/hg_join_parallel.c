@@ -329,10 +329,11 @@ hg_join_count_shared(HgJoinState *state)
 
 /*
  * Counts outer rows with the others.  Returns true if each process looks up the rows that it has
- * read.  The decision, made when all have arrived, holds for processes that come later.
+ * read.  The decision, made when all have arrived, holds for processes that come later.  first is
+ * the side to be read first if rows are hashed.
  */
 static bool
-hg_join_parallel_count(HgJoinState *state, int *phase)
+hg_join_parallel_count(HgJoinState *state, HgSide first, int *phase)
 {
 	HgJoinShared *shared = state->participants.shared;
 	HgInput *outer = state->inputs[HG_OUTER];
@@ -349,7 +350,7 @@ hg_join_parallel_count(HgJoinState *state, int *phase)
 		hg_join_count_shared(state);
 		/* others may take long to read a row and to see that there are too many */
 		if (pg_atomic_read_u32(&shared->hashes) != 0)
-			hg_join_read_shared(state, HG_INNER);
+			hg_join_read_shared(state, first);
 		elected = hg_join_arrive(shared);
 	}
 	hg_join_set_lookup(&state->lookup, &state->progress.record,
@@ -375,9 +376,9 @@ hg_join_create_filter(HgJoinShared *shared, dsa_area *area)
 }
 
 /*
- * Returns true if a filter is made, of the keys of *side.  Then that side is read before the other
- * one, and all processes wait for a single reader, which pays only if the rows would go to disk.
- * The keys of covered rows are not known here.
+ * Returns true if a filter is made, and sets *side to the side whose keys it has.  That side is
+ * read before the other one, and all processes wait for a single reader, which pays only if the
+ * rows would go to disk. The keys of covered rows are not known here.
  *
  * The answer is the same in all processes: it depends on the plan, and on the limit that the
  * leader had when it began, not on that of a worker (test/t/join_parallel.pl).
@@ -392,12 +393,16 @@ hg_join_parallel_has_filter(const HgJoinState *state, HgSide *side)
 	if (state->inputs[HG_INNER]->child.covered != NULL ||
 		(state->read_once >= 0 && hg_join_planned_bytes(state) <= limit))
 		return false;
-	*side = HG_INNER;
 	if (hg_join_filter_may_pay(state, HG_INNER, inner_rows, outer_rows))
+	{
+		*side = HG_INNER;
 		return true;
+	}
+	if (state->inputs[HG_OUTER]->child.covered != NULL ||
+		!hg_join_filter_may_pay(state, HG_OUTER, outer_rows, inner_rows))
+		return false;
 	*side = HG_OUTER;
-	return state->inputs[HG_OUTER]->child.covered == NULL &&
-		   hg_join_filter_may_pay(state, HG_OUTER, outer_rows, inner_rows);
+	return true;
 }
 
 /* Reads a side, makes a filter of it with the others, and sets it for the other side. */
@@ -468,7 +473,7 @@ HgJoinPhase
 hg_join_parallel_read(HgJoinState *state)
 {
 	HgJoinShared *shared = state->participants.shared;
-	HgSide first;
+	HgSide first = HG_INNER;
 	bool filter = hg_join_parallel_has_filter(state, &first);
 	int building = filter ? HG_PARALLEL_READING_OTHER + 1 : HG_PARALLEL_READING + 1;
 	bool elected = false;
@@ -490,7 +495,7 @@ hg_join_parallel_read(HgJoinState *state)
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_column_store_share(state->inputs[side]->held.rows, &shared->columns[side],
 							  state->css.ss.ps.state->es_query_dsa);
-	if (hg_join_parallel_count(state, &phase))
+	if (hg_join_parallel_count(state, first, &phase))
 	{
 		hg_join_leave(&state->participants, true);
 		return hg_join_emit_looked_up(state);
