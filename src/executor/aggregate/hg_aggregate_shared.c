@@ -75,7 +75,7 @@ hg_aggregate_current_record(const HgAggregateState *state)
  * ---------------------------------------------------------------------
  */
 
-/* log2 of the least number of partitions, for which each process has some, and of memory. */
+/* log2 of the least number of partitions: each process gets some, and low estimates do less harm. */
 #define HG_SHARED_MIN_BITS 5
 
 /* Groups in memory that have taken so many rows each are written when it is full. */
@@ -128,7 +128,7 @@ hg_aggregate_start_sharing(HgAggregateState *state)
 	HgSpillParticipants part;
 	bool in_time;
 
-	participants->shares_groups = set != NULL && shared != NULL && shared->segment != 0;
+	participants->shares_groups = set != NULL && shared != NULL && shared->segment != DSM_HANDLE_INVALID;
 	if (!participants->shares_groups)
 		return true;
 	state->rescannable = false;
