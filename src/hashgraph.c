@@ -16,7 +16,10 @@
 #include "backend/hg_memory.h"
 #include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
-#include "executor/hg_executor.h"
+#include "executor/aggregate/hg_aggregate.h"
+#include "executor/join/hg_join.h"
+#include "executor/lookup/hg_scan_lookup.h"
+#include "executor/sort/hg_sort.h"
 #include "hg_guc.h"
 #include "loader/hg_loader_worker.h"
 #include "planner/hg_planner.h"
@@ -37,6 +40,16 @@ static bool
 hg_is_preloading(void)
 {
 	return process_shared_preload_libraries_in_progress || IsInitProcessingMode();
+}
+
+/* Registers all nodes, so that plans that contain them can be read. */
+static void
+hg_executor_init(void)
+{
+	hg_join_init();
+	hg_aggregate_init();
+	hg_scan_lookup_init();
+	hg_sort_init();
 }
 
 /*
