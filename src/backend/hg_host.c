@@ -12,7 +12,6 @@
 #include "miscadmin.h"
 #include "storage/latch.h"
 
-#include "backend/hg_elapsed.h"
 #include "backend/hg_host.h"
 #include "backend/hg_memory.h"
 
@@ -100,12 +99,11 @@ hg_host_wait_readable(void *arg, int fd)
 
 	while (!hg_host_cancelled(arg))
 	{
-		instr_time start;
+		double start = hg_clock_ms();
 		int events;
 
-		INSTR_TIME_SET_CURRENT(start);
 		events = hg_host_wait(host, fd);
-		host->timeout_ms -= hg_elapsed_ms(start);
+		host->timeout_ms -= hg_clock_ms() - start;
 		if (events & WL_LATCH_SET)
 			ResetLatch(MyLatch);
 		if (events & WL_SOCKET_READABLE)

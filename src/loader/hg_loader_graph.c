@@ -27,7 +27,6 @@
 
 #include "access/xact.h"
 #include "miscadmin.h"
-#include "portability/instr_time.h"
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
@@ -638,12 +637,11 @@ hg_graph_attempt(HgGraphMaking *making)
 	HgResidentGraph *graph;
 	HgGraphOutcome outcome;
 	dsa_pointer pointer;
-	instr_time start;
-	instr_time taken;
+	double start;
 
 	if (!hg_graph_take(making))
 		return HG_GRAPH_DONE;
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	claim = palloc(sizeof(HgResidentClaim));
 	hg_resident_claim_open(claim, CurrentMemoryContext);
 	outcome = hg_graph_make(making, claim, &pointer);
@@ -651,10 +649,8 @@ hg_graph_attempt(HgGraphMaking *making)
 		outcome = HG_GRAPH_NO_MEMORY;
 	if (outcome == HG_GRAPH_DONE)
 	{
-		INSTR_TIME_SET_CURRENT(taken);
-		INSTR_TIME_SUBTRACT(taken, start);
 		graph = hg_graph_version(pointer);
-		graph->made_ms = INSTR_TIME_GET_MILLISEC(taken);
+		graph->made_ms = hg_clock_ms() - start;
 		graph->merged = DsaPointerIsValid(making->old);
 		hg_resident_count(graph->merged ? HG_COUNT_GRAPHS_MERGED : HG_COUNT_GRAPHS_MADE, 1);
 		outcome = hg_graph_publish(making, claim, pointer);

@@ -23,7 +23,7 @@
 #include "utils/syscache.h"
 
 #include "backend/hg_cleanup.h"
-#include "backend/hg_elapsed.h"
+#include "engine/hg_engine.h"
 #include "loader/hg_loader_shared.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
@@ -194,12 +194,12 @@ hg_holdoff_begin(Oid database)
 static void
 hg_holdoff_take(Oid database)
 {
-	instr_time start;
+	double start;
 
 	if (!hg_holdoff_begin(database))
 		return;
-	INSTR_TIME_SET_CURRENT(start);
-	while (!hg_post_send_away(database) && hg_elapsed_ms(start) < HG_HOLDOFF_MS)
+	start = hg_clock_ms();
+	while (!hg_post_send_away(database) && hg_clock_ms() - start < HG_HOLDOFF_MS)
 	{
 		(void) WaitLatch(MyLatch, WL_LATCH_SET | WL_TIMEOUT | WL_EXIT_ON_PM_DEATH,
 						 HG_HOLDOFF_LOOK_MS,

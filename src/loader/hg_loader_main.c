@@ -18,7 +18,7 @@
 #include "storage/ipc.h"
 #include "utils/memutils.h"
 
-#include "backend/hg_elapsed.h"
+#include "engine/hg_engine.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
@@ -45,10 +45,9 @@ static bool
 hg_loader_wait_for_chain(void)
 {
 	const HgChain *chain = hg_chain_find(task.database);
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
-	while (chain != NULL && hg_elapsed_ms(start) < HG_LOADER_CHAIN_MS && !hg_loader_is_left())
+	while (chain != NULL && hg_clock_ms() - start < HG_LOADER_CHAIN_MS && !hg_loader_is_left())
 	{
 		if (hg_chain_generation(chain) != 0)
 			return true;

@@ -101,13 +101,12 @@ hashgraph_build_stats(PG_FUNCTION_ARGS)
 	HgMatcher *matcher;
 	HgGraphStats graph;
 	HgMatcherReport report;
-	instr_time start;
+	double start = hg_clock_ms();
 	double scan_ms;
 
-	INSTR_TIME_SET_CURRENT(start);
 	hg_budget_init(&budget, NULL, hg_sql_memory_limit());
 	hg_sql_side_read(&side, &key, encoder, HG_INNER, false, &budget);
-	scan_ms = hg_sql_ms_since(start);
+	scan_ms = hg_clock_ms() - start;
 
 	set = hg_key_column_set(side.keys);
 	matcher = hg_matcher_create(&spec, &none, &set);
@@ -169,14 +168,13 @@ hg_sql_probe_stats_recheck(HgSqlMatch *match, double *recheck_ms)
 
 	while (hg_matcher_next(match->matcher, &left, &right, &count))
 	{
-		instr_time start;
+		double start = hg_clock_ms();
 
 		CHECK_FOR_INTERRUPTS();
-		INSTR_TIME_SET_CURRENT(start);
 		for (size_t i = 0; i < count; i++)
 			if (hg_sql_match_recheck(match, left[i], right[i]))
 				matches++;
-		*recheck_ms += hg_sql_ms_since(start);
+		*recheck_ms += hg_clock_ms() - start;
 	}
 	return matches;
 }
@@ -209,7 +207,7 @@ hg_sql_probe_stats_fill(HgSqlRow *row, HgSqlMatch *match, uint64 matches, double
 	hg_sql_row_set_number(row, PROBE_BUILD_MS, job->phase_ms[HG_PHASE_BUILD]);
 	hg_sql_row_set_number(row, PROBE_MATCH_MS, job->phase_ms[HG_PHASE_MATCH]);
 	hg_sql_row_set_number(row, PROBE_RECHECK_MS, recheck_ms);
-	hg_sql_row_set_number(row, PROBE_TOTAL_MS, hg_sql_ms_since(match->start));
+	hg_sql_row_set_number(row, PROBE_TOTAL_MS, hg_clock_ms() - match->start);
 	hg_sql_row_set_text(row, PROBE_BACKEND, report.backend);
 	hg_sql_row_set_text(row, PROBE_DEVICE, report.device);
 	hg_sql_row_set_text(row, PROBE_FALLBACK, hg_report_fallback(&report));

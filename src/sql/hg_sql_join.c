@@ -210,11 +210,10 @@ hg_sql_join_divide(HgSqlArrayJoin *join)
 static void
 hg_sql_join_take(HgSqlArrayJoin *join, HgSide side, uint32 part)
 {
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	hg_sql_array_take(&join->arrays[side], part, join->parts);
-	join->record.scan_ms += hg_sql_ms_since(start);
+	join->record.scan_ms += hg_clock_ms() - start;
 }
 
 /* Joins the current pieces. */
@@ -290,9 +289,8 @@ hashgraph_join_arrays(PG_FUNCTION_ARGS)
 		AllocSetContextCreate(CurrentMemoryContext, "hashgraph_join", ALLOCSET_DEFAULT_SIZES);
 	MemoryContext caller;
 	HgSqlArrayJoin *join;
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	InitMaterializedSRF(fcinfo, 0);
 	caller = MemoryContextSwitchTo(context);
 	join = palloc0(sizeof(HgSqlArrayJoin));
@@ -305,7 +303,7 @@ hashgraph_join_arrays(PG_FUNCTION_ARGS)
 	hg_budget_init(&join->budget, NULL, get_hash_memory_limit());
 	join->pieces.budget = &join->budget;
 	hg_sql_join_divide(join);
-	join->record.scan_ms = hg_sql_ms_since(start);
+	join->record.scan_ms = hg_clock_ms() - start;
 	join->record.partitions = join->parts;
 
 	for (uint32 part = 0; part < join->parts; part++)
@@ -319,7 +317,7 @@ hashgraph_join_arrays(PG_FUNCTION_ARGS)
 		join->record.report.job.rows[side] = array->count - array->nulls;
 	}
 	join->record.memory_bytes = join->budget.peak;
-	join->record.total_ms = hg_sql_ms_since(start);
+	join->record.total_ms = hg_clock_ms() - start;
 	hg_stats_record(&join->record);
 	MemoryContextSwitchTo(caller);
 	MemoryContextDelete(context);

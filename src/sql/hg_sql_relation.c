@@ -390,16 +390,6 @@ hg_sql_side_read(HgSqlSide *side, const HgSqlKey *key, HgKeyEncoder *encoder, Hg
 /* Bytes of the operator's garbage after which it is freed. */
 #define GARBAGE_BYTES ((Size) 256 * 1024)
 
-double
-hg_sql_ms_since(instr_time start)
-{
-	instr_time now;
-
-	INSTR_TIME_SET_CURRENT(now);
-	INSTR_TIME_SUBTRACT(now, start);
-	return INSTR_TIME_GET_MILLISEC(now);
-}
-
 /* Prepares the operator.  A polymorphic function needs an expression to find argument types. */
 static void
 hg_sql_match_prepare_recheck(HgSqlMatch *match, const HgKeyClause *clause, const HgSqlKey *left,
@@ -431,7 +421,7 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 
 	memset(match, 0, sizeof(*match));
 	hg_budget_init(&match->budget, NULL, hg_sql_memory_limit());
-	INSTR_TIME_SET_CURRENT(match->start);
+	match->start = hg_clock_ms();
 	match->exact = encoder->exact;
 	if (!match->exact)
 		hg_sql_match_prepare_recheck(match, &clause, &keys[HG_OUTER], &keys[HG_INNER]);
@@ -442,7 +432,7 @@ hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key, Oid right,
 						 &match->budget);
 		sets[side] = hg_key_column_set(match->sides[side].keys);
 	}
-	match->scan_ms = hg_sql_ms_since(match->start);
+	match->scan_ms = hg_clock_ms() - match->start;
 	match->matcher = hg_matcher_create(&spec, &sets[HG_OUTER], &sets[HG_INNER]);
 }
 

@@ -10,7 +10,6 @@
 #ifndef HG_SQL_RELATION_H
 #define HG_SQL_RELATION_H
 
-#include "portability/instr_time.h"
 #include "utils/relcache.h"
 
 #include "backend/matcher/hg_matcher.h"
@@ -98,8 +97,8 @@ typedef struct HgSqlMatch
 	HgSqlSide sides[2]; /* by HgSide */
 	bool exact;			/* matches need no recheck */
 	HgMatcher *matcher;
-	instr_time start; /* when reading began */
-	double scan_ms;	  /* time that reading took */
+	double start;	/* when reading began */
+	double scan_ms; /* time that reading took */
 
 	/* For the recheck of matches whose keys are hashes: */
 	FmgrInfo equality;
@@ -117,8 +116,5 @@ extern void hg_sql_match_open(HgSqlMatch *match, Oid left, const char *left_key,
 
 /* Returns true if the keys of two rows are equal.  Call it for every match unless match->exact. */
 extern bool hg_sql_match_recheck(HgSqlMatch *match, uint32 left, uint32 right);
-
-/* Returns the milliseconds since start. */
-extern double hg_sql_ms_since(instr_time start);
 
 #endif /* HG_SQL_RELATION_H */

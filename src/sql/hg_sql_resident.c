@@ -25,7 +25,7 @@
 #include "utils/timestamp.h"
 #include "utils/tuplestore.h"
 
-#include "backend/hg_elapsed.h"
+#include "engine/hg_engine.h"
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_shared.h"
 #include "resident/hg_resident_eviction.h"
@@ -208,9 +208,8 @@ hg_sql_resident_complain(const char *what, const char *name, HgResidentReason re
 static void
 hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since)
 {
-	instr_time worked; /* when there was last a worker for it */
+	double worked = hg_clock_ms(); /* when there was last a worker for it */
 
-	INSTR_TIME_SET_CURRENT(worked);
 	for (;;)
 	{
 		HgSqlWaited now = hg_sql_resident_waited(key, name, since);
@@ -225,8 +224,8 @@ hg_sql_resident_wait(HgResidentRelation key, const char *name, TimestampTz since
 			return;
 		}
 		if (reason != HG_REASON_NO_WORKER)
-			INSTR_TIME_SET_CURRENT(worked);
-		else if (hg_elapsed_ms(worked) >= HG_RESIDENT_WORKER_MS)
+			worked = hg_clock_ms();
+		else if (hg_clock_ms() - worked >= HG_RESIDENT_WORKER_MS)
 			ereport(ERROR,
 					(errcode(ERRCODE_CONFIGURATION_LIMIT_EXCEEDED),
 					 errmsg("\"%s\" could not be taken in so far", name),

@@ -22,7 +22,6 @@
 #include "storage/procsignal.h"
 
 #include "backend/device/hg_device_spawn.h"
-#include "backend/hg_elapsed.h"
 #include "engine/wire/hg_wire.h"
 #include "hg_guc.h"
 
@@ -168,10 +167,9 @@ hg_device_spawn(const HgDeviceLaunch *launch, int listening, int connected, pid_
 int
 hg_device_reap(pid_t pid, int grace_ms)
 {
-	instr_time start; /* when the current half of the time began */
+	double start = hg_clock_ms(); /* when the current half of the time began */
 	bool killed = false;
 
-	INSTR_TIME_SET_CURRENT(start);
 	for (;;)
 	{
 		int status;
@@ -182,13 +180,13 @@ hg_device_reap(pid_t pid, int grace_ms)
 		if (done < 0 && errno != EINTR)
 			return -1;
 		/* one that does not end by itself is killed halfway; the wait is always bounded */
-		if (hg_elapsed_ms(start) >= grace_ms / 2)
+		if (hg_clock_ms() - start >= grace_ms / 2)
 		{
 			if (killed)
 				return -1;
 			kill(pid, SIGKILL);
 			killed = true;
-			INSTR_TIME_SET_CURRENT(start);
+			start = hg_clock_ms();
 		}
 		/* other processes that wait for barriers must not wait for this one */
 		if (ProcSignalBarrierPending && INTERRUPTS_CAN_BE_PROCESSED())

@@ -14,7 +14,6 @@
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shards.h"
 #include "backend/device/hg_device_shared.h"
-#include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_device_timeout.h"
@@ -413,7 +412,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	const int device_no = task->spec.participants->device->device_no;
 	const double timeout_ms =
 		hg_device_timeout_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
-	instr_time start;
+	double start;
 	HgJobSpec spec;
 
 	hg_device_participants_begin(device, &task->participants, task->spec.upload, source->reduction,
@@ -424,7 +423,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	hg_host_set_timeout(&task->host, fetched->alone
 										 ? hg_device_timeout_alone_ms(device_no, timeout_ms)
 										 : timeout_ms);
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	if (hg_device_participants_join(device, &task->spec, &spec, task->sides, error))
 	{
 		strlcpy(task->report.device, hg_device_name(device->shared->device_no),
@@ -433,7 +432,7 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
 		return HG_OK;
 	}
-	task->report.start_ms += hg_elapsed_ms(start);
+	task->report.start_ms += hg_clock_ms() - start;
 	hg_match_task_end_upload(task);
 	return error->status;
 }

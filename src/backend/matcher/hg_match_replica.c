@@ -26,7 +26,6 @@
 #include "backend/device/hg_device_shards.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/hg_cleanup.h"
-#include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_device_timeout.h"
 #include "backend/matcher/hg_match_replica.h"
@@ -454,9 +453,8 @@ hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer)
 	HgMatchTask *task = &star->task;
 	HgStatus status;
 	HgError error;
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	hg_cleanup_register(&star->cleanup, CurrentMemoryContext, hg_star_release, star);
 	task->context = CurrentMemoryContext;
 	task->spec = *spec;
@@ -471,5 +469,5 @@ hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer)
 							 .ambiguous = star->answer.status == HG_NOT_UNIQUE,
 							 .pairs = star->answer.pairs,
 							 .groups = star->answer.groups};
-	hg_star_report(star, hg_elapsed_ms(start), &answer->report);
+	hg_star_report(star, hg_clock_ms() - start, &answer->report);
 }

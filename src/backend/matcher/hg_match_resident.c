@@ -40,7 +40,6 @@
  */
 #include "hg_compat.h"
 
-#include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_match_source.h"
 #include "backend/matcher/hg_match_replica.h"
 #include "hg_guc.h"
@@ -182,13 +181,12 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 	HgMatchResident *resident = (HgMatchResident *) source;
 	HgMatchTask *task = source->task;
 	HgStatus status = HG_OK;
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	for (int side = HG_OUTER; side <= HG_INNER && status == HG_OK; side++)
 		if (hg_match_resident_makes(task, (HgSide) side))
 			status = hg_match_resident_make(resident, (HgSide) side, error);
-	resident->build_ms += hg_elapsed_ms(start);
+	resident->build_ms += hg_clock_ms() - start;
 	if (status != HG_OK || !hg_match_resident_holds(task))
 		return status;
 	resident->delta = task->spec.participants != NULL ? hg_match_participants_create(task)
@@ -409,7 +407,7 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 	HgMatchTask *task = source->task;
 	HgMatches *block = &resident->block;
 	HgStatus status = HG_OK;
-	instr_time start;
+	double start;
 
 	if (block->outer == NULL)
 	{
@@ -419,7 +417,7 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 		block->is_finished = task->spec.is_finished;
 		block->finished_arg = task->spec.finished_arg;
 	}
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	block->count = 0;
 	while (status == HG_OK && block->count == 0)
 	{
@@ -436,7 +434,7 @@ hg_match_resident_next(HgMatchSource *source, const HgMatches **matches, HgError
 				break;
 		}
 	}
-	resident->match_ms += hg_elapsed_ms(start);
+	resident->match_ms += hg_clock_ms() - start;
 	resident->matches += status == HG_OK ? block->count : 0;
 	*matches = block;
 	if (status != HG_OK || block->count > 0)
@@ -476,14 +474,14 @@ hg_match_resident_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduce
 {
 	HgMatchResident *resident = (HgMatchResident *) source;
 	HgStatus status;
-	instr_time start;
+	double start;
 
 	*reduced = false;
 	if (!hg_match_replica_may_reduce(&source->task->spec))
 		return HG_OK;
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	status = hg_match_resident_ask(resident, source->task->spec.reduction, error);
-	resident->match_ms += hg_elapsed_ms(start);
+	resident->match_ms += hg_clock_ms() - start;
 	if (status != HG_OK || !resident->device.given)
 		return status;
 	*groups = resident->device.groups;
@@ -498,9 +496,8 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 {
 	HgMatchResident *resident = (HgMatchResident *) source;
 	HgStatus status = HG_OK;
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	*matches = 0;
 	hg_match_resident_rewind(source);
 	if (hg_match_replica_may_count(&source->task->spec))
@@ -517,7 +514,7 @@ hg_match_resident_count(HgMatchSource *source, uint64 *matches, HgError *error)
 			break;
 		*matches += pairs;
 	}
-	resident->match_ms += hg_elapsed_ms(start);
+	resident->match_ms += hg_clock_ms() - start;
 	resident->matches += source->task->unreported ? 0 : *matches;
 	if (status == HG_OK && resident->delta != NULL)
 	{

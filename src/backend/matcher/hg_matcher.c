@@ -22,7 +22,6 @@
 #include "backend/device/hg_device.h"
 #include "backend/device/hg_device_shared.h"
 #include "backend/hg_cleanup.h"
-#include "backend/hg_elapsed.h"
 #include "backend/hg_stats.h"
 #include "backend/matcher/hg_device_participants.h"
 #include "backend/matcher/hg_device_timeout.h"
@@ -317,11 +316,10 @@ hg_matcher_go_on(HgMatcher *matcher, HgStatus status, HgError *why)
 static HgStatus
 hg_matcher_open(HgMatcher *matcher, HgError *error)
 {
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	hg_matcher_set_source(matcher, hg_matcher_choose(&matcher->task));
-	matcher->task.report.start_ms += hg_elapsed_ms(start);
+	matcher->task.report.start_ms += hg_clock_ms() - start;
 	return matcher->source->ops->open(matcher->source, error);
 }
 

@@ -20,7 +20,6 @@
 
 #include "backend/device/hg_device.h"
 #include "backend/hg_cleanup.h"
-#include "backend/hg_elapsed.h"
 #include "backend/matcher/hg_upload.h"
 #include "engine/hg_cost_table.h"
 #include "engine/hg_passes.h"
@@ -48,7 +47,7 @@ struct HgUpload
 	HgJobSpec spec;
 	const HgReduction *reduction;
 	const HgColumnSet *columns[2]; /* by HgSide: to be gathered; or NULL */
-	instr_time started;
+	double started;
 	HgJob *job;		/* NULL: not yet asked, given up, or taken */
 	HgEngine calls; /* copy of the job's engine, which may go with its connection */
 	int device_no;	/* of the job, now or later */
@@ -163,7 +162,7 @@ hg_upload_create(const HgUploadSpec *spec)
 	upload->device_no = spec->device_no;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		upload->spec.sides[side].expected_rows = spec->expected_rows[side];
-	INSTR_TIME_SET_CURRENT(upload->started);
+	upload->started = hg_clock_ms();
 	hg_upload_open_job(upload);
 	return upload;
 }
@@ -202,7 +201,7 @@ hg_upload_send(HgUpload *upload, HgSide side, const HgKeySet *keys)
 
 	if (upload->finished || !hg_upload_open_job(upload))
 		return;
-	if (hg_elapsed_ms(upload->started) > HG_UPLOAD_MAX_MS)
+	if (hg_clock_ms() - upload->started > HG_UPLOAD_MAX_MS)
 	{
 		hg_upload_cancel(upload);
 		return;

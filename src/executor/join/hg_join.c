@@ -430,7 +430,7 @@ hg_join_rescan(CustomScanState *node)
 	bool same[2];	/* the child and the keys would return the same rows */
 	bool cached[2]; /* the rows are all in memory, and stay there */
 	/* with parameters, core starts with a rescan */
-	bool executed = !INSTR_TIME_IS_ZERO(state->progress.started);
+	bool executed = state->progress.started > 0;
 
 	hg_join_forget_star(state->star);
 	hg_join_lookup_rescan(&state->lookup, changed);

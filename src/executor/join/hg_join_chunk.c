@@ -26,12 +26,11 @@
 static void
 hg_join_fill(HgInput *input, HgJoinRecord *record, uint64 limit, uint64 max_rows)
 {
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	input->held.budget.limit = limit;
 	hg_input_fill(input, max_rows);
-	record->scan_ms += hg_elapsed_ms(start);
+	record->scan_ms += hg_clock_ms() - start;
 }
 
 /*
@@ -158,7 +157,7 @@ hg_join_partition(HgJoinState *state, int level)
 	HgSide first = level == 0 ? hg_join_first_to_disk(state, &filter) : HG_INNER;
 	HgSide second = hg_other_side(first);
 	HgSpill *sides[2];
-	instr_time start;
+	double start;
 	MemoryContext old;
 
 	old = MemoryContextSwitchTo(state->memory.context);
@@ -169,7 +168,7 @@ hg_join_partition(HgJoinState *state, int level)
 	hg_join_spill_push(&state->spill, sides, NULL);
 	MemoryContextSwitchTo(old);
 
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	hg_child_set_collector(&state->inputs[first]->child, filter);
 	hg_join_spill_side(state, first, sides[first]);
 	hg_child_set_collector(&state->inputs[first]->child, NULL);
@@ -179,7 +178,7 @@ hg_join_partition(HgJoinState *state, int level)
 	/* the cached rows are in the files now */
 	state->reading.outer_held = state->reading.outer_ready = false;
 	state->reading.spilled = true;
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 	state->progress.record.partitions += 1 << bits;
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
 }
@@ -264,7 +263,7 @@ hg_join_outer_is_empty(HgJoinState *state)
 {
 	HgJoinReading *reading = &state->reading;
 	HgInput *outer = state->inputs[HG_OUTER];
-	instr_time start;
+	double start;
 	bool empty;
 
 	if (!hg_join_is_empty_without(&state->rules, HG_OUTER) ||
@@ -272,9 +271,9 @@ hg_join_outer_is_empty(HgJoinState *state)
 		return false;
 	/* after the first row was fetched, no rows can be covered */
 	hg_join_cover(state, HG_OUTER);
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	empty = hg_input_is_empty(outer);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 	reading->outer_found = !empty;
 	if (empty)
 	{

@@ -219,7 +219,7 @@ void
 hg_join_cover(HgJoinState *state, HgSide side)
 {
 	HgInput *input = state->inputs[side];
-	instr_time start;
+	double start;
 	bool cover[2];
 
 	if (input->child.cover.decided)
@@ -229,9 +229,9 @@ hg_join_cover(HgJoinState *state, HgSide side)
 	/* a version that is requested and not there is recorded as missing */
 	if (!hg_join_may_cover(state) || (!cover[side] && hg_child_may_cover(&input->child).share > 0))
 		return;
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	(void) hg_child_cover(&input->child, hg_join_keeps_pending(state, cover), NULL, NULL);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 }
 
 /* ---------------------------------------------------------------------

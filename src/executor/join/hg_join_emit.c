@@ -574,22 +574,20 @@ hg_join_may_take_bits(const HgJoinState *state)
 	return !state->reading.outer_ready && inner->partition.spill == NULL &&
 		   inner->child.keys.encoder->exact && !state->rules.preserved[HG_INNER] &&
 		   hg_join_is_unread(&state->rules, state->inputs[HG_INNER], &state->matched[HG_INNER]) &&
-		   hg_join_outer_may_stream(state,
-									(uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS),
-									true);
+		   hg_join_outer_may_stream(
+			   state, (uint64) Min(inner->child.plan->plan->plan_rows, HG_MAX_ROWS), true);
 }
 
 void
 hg_join_take_bits(HgJoinState *state)
 {
 	HgInput *inner = state->inputs[HG_INNER];
-	instr_time start;
+	double start = hg_clock_ms();
 
-	INSTR_TIME_SET_CURRENT(start);
 	if (hg_held_begin_bits(&inner->held, state->rules.single_match,
 						   hg_join_limit(&state->memory) / 2))
 		(void) hg_input_fill_bits(inner);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 }
 
 bool
@@ -653,12 +651,11 @@ static bool
 hg_join_renew_stream(HgJoinState *state)
 {
 	HgInputStream *stream = state->streaming.stream;
-	instr_time start;
+	double start = hg_clock_ms();
 	bool more;
 
-	INSTR_TIME_SET_CURRENT(start);
 	more = hg_input_stream_next(stream);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 	if (!more)
 		return false;
 	hg_matcher_renew(state->matching.matcher, stream->keys, (uint64) stream->nrows);

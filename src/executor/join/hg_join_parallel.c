@@ -239,7 +239,7 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
 	int bits = (int) pg_atomic_read_u32(&shared->spill_bits);
 	HgSpill *spills[2];
-	instr_time start;
+	double start;
 	MemoryContext old = MemoryContextSwitchTo(state->memory.context);
 
 	hg_join_end_upload(&state->upload, state->inputs);
@@ -247,7 +247,7 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 		hg_join_read_covered(state->inputs, state->participants.shared);
 	else
 		hg_join_covered_meet_partitions(&state->cover, state->matched);
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		HgSpillParticipants participants = {&shared->spills[side], &shared->files,
@@ -276,7 +276,7 @@ hg_join_parallel_spill(HgJoinState *state, bool arrive)
 	state->progress.record.spilled_bytes += hg_join_spill_finish(&state->spill);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		hg_child_set_filter(&state->inputs[side]->child, NULL);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 	state->progress.record.partitions += 1 << bits;
 	if (arrive &&
 		BarrierArriveAndWait(&shared->barrier, HG_WAIT_EVENT(hg_join_wait_event, "HashGraphSpill")))
@@ -339,12 +339,12 @@ hg_join_parallel_count(HgJoinState *state, HgSide first, int *phase)
 	HgInput *outer = state->inputs[HG_OUTER];
 	bool counts = *phase == HG_PARALLEL_COUNTING;
 	bool elected = false;
-	instr_time start;
+	double start;
 
 	if (state->lookup.loop == NULL)
 		return false;
 	*phase = Max(*phase - HG_COUNTING_PHASES, 0);
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	if (counts)
 	{
 		hg_join_count_shared(state);
@@ -361,7 +361,7 @@ hg_join_parallel_count(HgJoinState *state, HgSide first, int *phase)
 		outer->held.budget.limit = hg_join_limit(&state->memory) / 2;
 		hg_input_fill(outer, PG_UINT64_MAX);
 	}
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 	return state->lookup.chosen;
 }
 
@@ -502,9 +502,8 @@ hg_join_parallel_read(HgJoinState *state)
 	}
 	if (phase < building)
 	{
-		instr_time start;
+		double start = hg_clock_ms();
 
-		INSTR_TIME_SET_CURRENT(start);
 		if (shared->device.upload_job != 0)
 			hg_join_begin_upload(state, shared->nprocesses, shared->device.upload_job,
 								 &shared->device.upload_columns);
@@ -518,7 +517,7 @@ hg_join_parallel_read(HgJoinState *state)
 		for (int side = HG_OUTER; side <= HG_INNER; side++)
 			pg_atomic_fetch_add_u64(&shared->device.rows[side],
 									state->inputs[side]->held.words->rows);
-		state->progress.record.scan_ms += hg_elapsed_ms(start);
+		state->progress.record.scan_ms += hg_clock_ms() - start;
 		hg_join_hand_over_keys(state);
 		elected = hg_join_arrive(shared);
 		phase = building;

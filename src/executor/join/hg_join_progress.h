@@ -10,7 +10,6 @@
 #ifndef HG_JOIN_PROGRESS_H
 #define HG_JOIN_PROGRESS_H
 
-#include "backend/hg_elapsed.h"
 #include "backend/hg_progress.h"
 #include "backend/hg_stats.h"
 
@@ -33,7 +32,7 @@ typedef enum HgJoinPhase
 typedef struct HgJoinProgress
 {
 	HgJoinPhase phase;
-	instr_time started;	 /* when the first row was requested; zero before */
+	double started;		 /* when the first row was requested; 0 before */
 	HgJoinRecord record; /* over all executions, without the live matcher */
 	HgProgress shown;	 /* what other sessions see */
 	uint64 before[2];	 /* by HgSide: rows read in earlier executions */
@@ -43,9 +42,9 @@ typedef struct HgJoinProgress
 static inline bool
 hg_join_progress_start(HgJoinProgress *progress)
 {
-	if (!INSTR_TIME_IS_ZERO(progress->started))
+	if (progress->started > 0)
 		return false;
-	INSTR_TIME_SET_CURRENT(progress->started);
+	progress->started = hg_clock_ms();
 	progress->record.processes = 1;
 	return true;
 }
@@ -54,8 +53,8 @@ hg_join_progress_start(HgJoinProgress *progress)
 static inline double
 hg_join_running_ms(const HgJoinProgress *progress)
 {
-	return progress->phase != HG_JOIN_DONE && !INSTR_TIME_IS_ZERO(progress->started)
-			   ? hg_elapsed_ms(progress->started)
+	return progress->phase != HG_JOIN_DONE && progress->started > 0
+			   ? hg_clock_ms() - progress->started
 			   : 0;
 }
 
@@ -91,7 +90,7 @@ hg_join_restart(HgJoinProgress *progress, HgJoinPhase phase)
 {
 	if (progress->phase != HG_JOIN_DONE)
 		hg_join_enter(progress, HG_JOIN_DONE);
-	INSTR_TIME_SET_ZERO(progress->started);
+	progress->started = 0;
 	progress->phase = phase;
 }
 

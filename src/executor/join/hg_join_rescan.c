@@ -108,12 +108,12 @@ hg_join_select(HgJoinState *state, HgSide side)
 	HgKeySet keys = hg_key_column_set(other->held.words);
 	HgFilter *filter;
 	MemoryContext old;
-	instr_time start;
+	double start;
 
 	/* rows without a match are needed, too */
 	if (state->matched[side].tracked || keys.rows > input->held.words->rows / HG_RESCAN_SMALL)
 		return true;
-	INSTR_TIME_SET_CURRENT(start);
+	start = hg_clock_ms();
 	old = MemoryContextSwitchTo(state->memory.context);
 	filter = hg_filter_create(&keys, other->held.words->width,
 							  hg_join_limit(&state->memory) / HG_FILTER_SHARE);
@@ -126,7 +126,7 @@ hg_join_select(HgJoinState *state, HgSide side)
 		hg_filter_destroy(filter);
 	}
 	MemoryContextSwitchTo(old);
-	state->progress.record.scan_ms += hg_elapsed_ms(start);
+	state->progress.record.scan_ms += hg_clock_ms() - start;
 	return !input->held.selected || input->held.words->rows > 0;
 }
 
