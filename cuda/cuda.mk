@@ -37,7 +37,7 @@ endif
 CUDA_ENGINE_OBJS = $(patsubst %.cu,%.o,$(sort $(wildcard $(CUDA_DIR)/*/hg_cuda_*.cu)))
 CUDA_PROCESS_OBJS = $(patsubst %.c,%.o,$(sort $(wildcard $(CUDA_DIR)/server/hg_*.c)))
 CUDA_SHARED_OBJS = $(patsubst $(CUDA_TOP)/src/engine/%.c,$(CUDA_DIR)/engine_%.o, \
-	$(addprefix $(CUDA_TOP)/src/engine/,hg_computed.c hg_engine.c hg_exchange.c hg_host_memory.c hg_replica.c hg_peer_window.c hg_pages.c hg_reduce.c hg_row_filter.c hg_shape.c \
+	$(addprefix $(CUDA_TOP)/src/engine/,hg_computed.c hg_engine.c hg_exchange.c hg_replica.c hg_peer_window.c hg_pages.c hg_reduce.c hg_row_filter.c hg_shape.c \
 	hg_table.c hg_table_measure.c)) $(CUDA_DIR)/engine_hg_wire.o
 # the CPU engine, which the device is compared with
 CUDA_CPU_OBJS = $(CUDA_DIR)/engine_hg_costs.o $(CUDA_DIR)/engine_hg_features.o $(CUDA_DIR)/engine_hg_host_job.o $(patsubst $(CUDA_TOP)/src/engine/cpu/%.c, \

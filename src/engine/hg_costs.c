@@ -12,8 +12,6 @@
  */
 #include "hg_costs.h"
 
-#include "hg_host_memory.h"
-
 /* Runs of each job. */
 #define RUNS 3
 

@@ -528,6 +528,23 @@ extern "C"
 		const struct HgMeasureCalls *measure;	/* hg_table_measure.h: tables to measure */
 	};
 
+	/* Allocates memory of the host.  On failure *ptr is NULL. */
+	extern HgStatus hg_host_memory_alloc(const HgHost *host, uint64_t bytes, void **ptr,
+										 HgError *error);
+
+	/* Frees memory of the host; NULL is allowed. */
+	extern void hg_host_memory_free(const HgHost *host, void *ptr, uint64_t bytes);
+
+	/*
+	 * Returns HG_OK, or HG_OUT_OF_MEMORY if bytes in addition to held bytes would exceed limit.  A
+	 * limit of 0 is none.
+	 */
+	extern HgStatus hg_host_memory_check(uint64_t limit, uint64_t held, uint64_t bytes,
+										 HgError *error);
+
+	/* Returns HG_OK, or HG_CANCELLED if the host's cancelled() is true. */
+	extern HgStatus hg_host_check_cancel(const HgHost *host, HgError *error);
+
 	/* Returns milliseconds of a monotonic clock. */
 	extern double hg_clock_ms(void);
 

@@ -10,7 +10,6 @@
  */
 #include "hg_host_job.h"
 
-#include "hg_host_memory.h"
 #include "hg_replica.h"
 #include "hg_pages.h"
 #include "hg_reduce.h"

@@ -14,7 +14,6 @@
 #include "hg_list_lengths.h"
 
 #include "hg_hash.h"
-#include "hg_host_memory.h"
 #include "hg_shape.h"
 
 #include <stdlib.h>

@@ -44,7 +44,7 @@
  *	hg_passes_run.c		these calls on a partitioned job
  *	hg_passes_run.c	passes over the parts of a partitioned job
  *	hg_passes_parts.c	loading ranges and splitting parts
- *	hg_host_memory.c	memory, cancel
+ *	hg_engine.c			memory, cancel
  *
  * Each file calls only those below it.
  *
@@ -53,7 +53,6 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_passes_run.h"
-#include "hg_host_memory.h"
 #include "hg_replica.h"
 #include "hg_pages.h"
 #include "hg_wrapped_job.h"

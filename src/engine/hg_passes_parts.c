@@ -12,7 +12,6 @@
 #include "hg_passes_parts.h"
 
 #include "hg_hash.h"
-#include "hg_host_memory.h"
 
 #include <string.h>
 

@@ -11,7 +11,6 @@
  */
 #include <string.h>
 
-#include "hg_host_memory.h"
 #include "hg_passes_run.h"
 
 /* A smaller memory limit is not shared by two jobs, as their fixed needs take much of it. */

@@ -21,7 +21,6 @@
  */
 #include <string.h>
 
-#include "hg_host_memory.h"
 #include "hg_pages.h"
 #include "hg_reduce.h"
 #include "hg_replica.h"

@@ -14,7 +14,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_host_memory.h"
 #include "hg_peer_window.h"
 #include "hg_sharded_job.h"
 

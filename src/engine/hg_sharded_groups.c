@@ -15,7 +15,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "hg_host_memory.h"
 #include "hg_reduce.h"
 #include "hg_sharded_job.h"
 

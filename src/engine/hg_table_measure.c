@@ -9,8 +9,6 @@
  */
 #include "hg_table_measure.h"
 
-#include "hg_host_memory.h"
-
 #include <math.h>
 #include <string.h>
 

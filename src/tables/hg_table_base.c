@@ -7,7 +7,6 @@
  *
  *-------------------------------------------------------------------------
  */
-#include "../engine/hg_host_memory.h"
 #include "hg_table_base.h"
 
 HgStatus

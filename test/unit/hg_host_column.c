@@ -9,8 +9,6 @@
  */
 #include "hg_host_column.h"
 
-#include "../../src/engine/hg_host_memory.h"
-
 #include <string.h>
 
 HgStatus

@@ -9,8 +9,6 @@
  */
 #include "hg_host_computed.h"
 
-#include "../../src/engine/hg_host_memory.h"
-
 HgStatus
 hg_host_computed_open(HgHostComputed *computed, const HgJobSpec *spec, HgSide side,
 					  const HgHost *host, HgError *error)

@@ -15,7 +15,6 @@
 #include "hg_host_exchange.h"
 
 #include "../../src/engine/cpu/hg_cpu.h"
-#include "../../src/engine/hg_host_memory.h"
 
 #include <stdlib.h>
 #include <string.h>

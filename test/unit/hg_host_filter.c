@@ -9,8 +9,6 @@
  */
 #include "hg_host_filter.h"
 
-#include "../../src/engine/hg_host_memory.h"
-
 /* Rows of a part between two looks at whether the job was cancelled. */
 #define CHECKED_ROWS 65536
 

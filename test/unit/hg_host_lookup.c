@@ -9,7 +9,6 @@
  */
 #include "hg_host_lookup.h"
 
-#include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_replica.h"
 
 #include <string.h>

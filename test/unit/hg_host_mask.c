@@ -9,8 +9,6 @@
  */
 #include "hg_host_mask.h"
 
-#include "../../src/engine/hg_host_memory.h"
-
 #include <string.h>
 
 /* Zeroed memory; NULL, and *status says so, where there is none. */

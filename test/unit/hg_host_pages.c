@@ -9,7 +9,6 @@
  */
 #include "hg_host_pages.h"
 
-#include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_pages_parse.h"
 
 /* Pages between two looks whether the job is cancelled. */

@@ -9,8 +9,6 @@
  */
 #include "hg_host_pieces.h"
 
-#include "../../src/engine/hg_host_memory.h"
-
 #include <string.h>
 
 /* Pieces that the first one makes room for. */

@@ -13,7 +13,6 @@
 #include "hg_host_replica.h"
 
 #include "../../src/engine/cpu/hg_cpu.h"
-#include "../../src/engine/hg_host_memory.h"
 #include "../../src/engine/hg_replica.h"
 #include "../../src/engine/hg_shape.h"
 #include "hg_host_computed.h"

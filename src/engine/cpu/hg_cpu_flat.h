@@ -24,7 +24,6 @@
 
 #include "../hg_flat.h"
 #include "../hg_hash.h"
-#include "../hg_host_memory.h"
 
 #define HG_CPU_FLAT_SORTED 32
 #define HG_CPU_FLAT_PADDING 64

@@ -20,7 +20,6 @@
 
 #include <string.h>
 
-#include "../hg_host_memory.h"
 #include "hg_cpu_job.h"
 
 #define COUNT_BITS 4
