@@ -84,16 +84,31 @@ hg_charge_set(HgCharge *charge, uint64 bytes)
 }
 
 /* Initializes a shared budget to which nothing is charged. */
-extern void hg_shared_budget_init(HgSharedBudget *shared, uint64 limit);
+static inline void
+hg_shared_budget_init(HgSharedBudget *shared, uint64 limit)
+{
+	shared->limit = limit;
+	pg_atomic_init_u64(&shared->charged, 0);
+}
 
 /*
  * Adds bytes that a budget of this process has been charged, and returns the sum of all processes.
  * The sum never falls until the next initialization: all processes that read it after the last one
  * has added its bytes see the same.
  */
-extern uint64 hg_shared_budget_add(HgSharedBudget *shared, uint64 bytes);
+static inline uint64
+hg_shared_budget_add(HgSharedBudget *shared, uint64 bytes)
+{
+	return pg_atomic_add_fetch_u64(&shared->charged, (int64) bytes);
+}
 
 /* Returns the bytes that all processes together have left. */
-extern uint64 hg_shared_budget_room(HgSharedBudget *shared);
+static inline uint64
+hg_shared_budget_room(HgSharedBudget *shared)
+{
+	uint64 charged = pg_atomic_read_u64(&shared->charged);
+
+	return charged < shared->limit ? shared->limit - charged : 0;
+}
 
 #endif /* HG_BUDGET_H */
