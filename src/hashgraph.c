@@ -22,7 +22,7 @@
 #include "executor/sort/hg_sort.h"
 #include "hg_guc.h"
 #include "loader/hg_loader_worker.h"
-#include "planner/hg_planner.h"
+#include "planner/hg_paths.h"
 #include "resident/hg_resident_memory.h"
 
 HG_MODULE_MAGIC("hashgraph", HG_VERSION);

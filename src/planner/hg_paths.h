@@ -15,6 +15,14 @@
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_join_plan.h"
 
+/* hg_planner.c: all hooks */
+
+/*
+ * Installs the planner's hooks if the session preloads the library. Otherwise only registers the
+ * EXPLAIN option.
+ */
+extern void hg_planner_init(bool preloading);
+
 /* hg_join_path.c: joins */
 
 /*

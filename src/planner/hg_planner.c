@@ -11,7 +11,6 @@
 
 #include "planner/hg_paths.h"
 #include "planner/hg_plan_reasons.h"
-#include "planner/hg_planner.h"
 
 void
 hg_planner_init(bool preloading)
