@@ -158,7 +158,50 @@ has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
 
 #define HG_TARGET
 #define KERNEL(name) name##_portable
-#include "hg_cpu_flat_portable.h"
+
+/*
+ * Returns a mask of those of 8 keys that equal a key. Compares them with SSE2 on x86-64. With width
+ * 4 only the low half of key is compared. key must then fit in an int32.
+ */
+static HG_CPU_FLAT_INLINE uint32_t
+equal_8_portable(const void *keys, uint32_t width, int64_t key)
+{
+#ifdef HG_CPU_X86
+	const __m128i *words = keys;
+
+	if (width == 4)
+	{
+		__m128i wanted = _mm_set1_epi32((int32_t) key);
+		__m128i low = _mm_cmpeq_epi32(_mm_loadu_si128(words), wanted);
+		__m128i high = _mm_cmpeq_epi32(_mm_loadu_si128(words + 1), wanted);
+		__m128i both = _mm_packs_epi32(low, high);
+
+		return (uint32_t) _mm_movemask_epi8(_mm_packs_epi16(both, _mm_setzero_si128()));
+	}
+	else
+	{
+		__m128i wanted = _mm_set1_epi64x(key);
+		uint32_t equal = 0;
+
+		for (int i = 0; i < 4; i++)
+		{
+			__m128i halves = _mm_cmpeq_epi32(_mm_loadu_si128(words + i), wanted);
+			__m128i swapped = _mm_shuffle_epi32(halves, _MM_SHUFFLE(2, 3, 0, 1));
+			__m128i whole = _mm_and_si128(halves, swapped);
+
+			equal |= (uint32_t) _mm_movemask_pd(_mm_castsi128_pd(whole)) << 2 * i;
+		}
+		return equal;
+	}
+#else
+	uint32_t equal = 0;
+
+	for (uint32_t i = 0; i < 8; i++)
+		equal |= (uint32_t) (hg_cpu_flat_key(keys, width, i) == key) << i;
+	return equal;
+#endif
+}
+
 #include "hg_cpu_flat_lists.h"
 #include "hg_cpu_flat_kernels.h"
 #undef HG_TARGET
@@ -167,7 +210,26 @@ has_room(const HgCpuFlatPairs *pairs, size_t n, size_t count)
 #ifdef HG_CPU_X86
 #define HG_TARGET HG_CPU_TARGET_AVX2
 #define KERNEL(name) name##_avx2
-#include "hg_cpu_flat_avx2.h"
+
+/* As equal_8_portable(). */
+HG_TARGET static HG_CPU_FLAT_INLINE uint32_t
+equal_8_avx2(const void *keys, uint32_t width, int64_t key)
+{
+	const __m256i *words = keys;
+	__m256i wanted;
+	__m256i low;
+	__m256i high;
+
+	if (width == 4)
+		return (uint32_t) _mm256_movemask_ps(_mm256_castsi256_ps(
+			_mm256_cmpeq_epi32(_mm256_loadu_si256(words), _mm256_set1_epi32((int32_t) key))));
+	wanted = _mm256_set1_epi64x(key);
+	low = _mm256_cmpeq_epi64(_mm256_loadu_si256(words), wanted);
+	high = _mm256_cmpeq_epi64(_mm256_loadu_si256(words + 1), wanted);
+	return (uint32_t) _mm256_movemask_pd(_mm256_castsi256_pd(low)) |
+		   (uint32_t) _mm256_movemask_pd(_mm256_castsi256_pd(high)) << 4;
+}
+
 #include "hg_cpu_flat_lists.h"
 #include "hg_cpu_flat_kernels.h"
 #undef HG_TARGET

@@ -89,7 +89,12 @@ stream_end(void)
 
 #define HG_ISA portable
 #define HG_TARGET
-#include "hg_cpu_run_kernels.h"
+#define HG_KEY_BITS 32
+#include "hg_cpu_run_impl.h"
+#undef HG_KEY_BITS
+#define HG_KEY_BITS 64
+#include "hg_cpu_run_impl.h"
+#undef HG_KEY_BITS
 #undef HG_ISA
 #undef HG_TARGET
 
@@ -103,7 +108,12 @@ stream_line_avx2(void *to, const void *from)
 		_mm256_stream_si256((__m256i *) ((char *) to + i),
 							_mm256_load_si256((const __m256i *) ((const char *) from + i)));
 }
-#include "hg_cpu_run_kernels.h"
+#define HG_KEY_BITS 32
+#include "hg_cpu_run_impl.h"
+#undef HG_KEY_BITS
+#define HG_KEY_BITS 64
+#include "hg_cpu_run_impl.h"
+#undef HG_KEY_BITS
 #undef HG_ISA
 #undef HG_TARGET
 
@@ -114,7 +124,12 @@ stream_line_avx512(void *to, const void *from)
 {
 	_mm512_stream_si512((void *) to, _mm512_load_si512(from));
 }
-#include "hg_cpu_run_kernels.h"
+#define HG_KEY_BITS 32
+#include "hg_cpu_run_impl.h"
+#undef HG_KEY_BITS
+#define HG_KEY_BITS 64
+#include "hg_cpu_run_impl.h"
+#undef HG_KEY_BITS
 #undef HG_ISA
 #undef HG_TARGET
 #endif

@@ -1,10 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu_run_impl.h
- *	  The kernels of binning for one key width and one instruction set: included by
- *	  hg_cpu_run_kernels.h only.
+ *	  The kernels of binning for one key width and one instruction set: included by hg_cpu_run.c
+ *	  only.
  *
- * Expects HG_KEY_BITS, HG_ISA and HG_TARGET.
+ * Expects HG_KEY_BITS; HG_ISA, the name of the set; and HG_TARGET, the attribute of functions that
+ * may use it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
