@@ -120,6 +120,12 @@ hg_loader_recover(MemoryContext context)
 	return again;
 }
 
+long
+hg_witness_period(void)
+{
+	return 1000;
+}
+
 void
 hg_loader_sleep(long milliseconds)
 {

@@ -33,11 +33,6 @@ extern void hg_loader_init(void);
 /* Installs the hook, while shared_preload_libraries are loaded. */
 extern void hg_holdoff_init(void);
 
-/* hg_witness.c: the period of the witnesses of a database */
-
-/* Returns the time from one round to the next, in ms.  Xmin is held back by twice as much. */
-extern long hg_witness_period(void);
-
 /* hg_loader_worker.c: functions that all background workers of the cache use */
 
 /* What a worker is started for, passed in bgw_extra. */
@@ -71,6 +66,12 @@ extern void hg_loader_end(void);
  * if a retry may succeed, as another process caused the error and not the table.
  */
 extern bool hg_loader_recover(MemoryContext context);
+
+/*
+ * Returns the time from one round of a database's witnesses to the next, in ms.  Xmin is held back
+ * by twice as much.  Not in the witnesses' own file, so that tests can replace it (test/fault).
+ */
+extern long hg_witness_period(void);
 
 /* Sleeps until this process is woken, or for the time.  Processes interrupts and reloads. */
 extern void hg_loader_sleep(long milliseconds);
