@@ -66,21 +66,11 @@ hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *numbers)
 	return n;
 }
 
-/* Returns the newest co-partitioning of a version; invalid if there is none. */
-static dsa_pointer
-hg_copartition_first(HgResidentGraph *graph)
-{
-	const dsa_pointer first = (dsa_pointer) pg_atomic_read_u64(&graph->copartitions);
-
-	pg_read_barrier();
-	return first;
-}
-
 HgGraphCopartition *
 hg_graph_copartition_find(HgResidentGraph *graph, const HgResidentGraph *with,
 						  HgDeviceSet device_set)
 {
-	dsa_pointer pointer = hg_copartition_first(graph);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->copartitions);
 
 	while (DsaPointerIsValid(pointer) && (hg_graph_copartition(pointer)->with != with->serial ||
 										  hg_graph_copartition(pointer)->device_set != device_set))
@@ -92,7 +82,7 @@ hg_graph_copartition_find(HgResidentGraph *graph, const HgResidentGraph *with,
 static void
 hg_copartition_forget(HgResidentGraph *graph, AttrNumber column)
 {
-	dsa_pointer pointer = hg_copartition_first(graph);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->copartitions);
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_copartition(pointer)->next)
 	{
@@ -115,7 +105,7 @@ hg_copartition_forget(HgResidentGraph *graph, AttrNumber column)
 static uint32
 hg_copartition_next(HgResidentGraph *graph)
 {
-	const dsa_pointer first = hg_copartition_first(graph);
+	const dsa_pointer first = hg_graph_version_pointer(&graph->copartitions);
 
 	return DsaPointerIsValid(first) ? hg_graph_copartition(first)->partitioning + 1 : 1;
 }
@@ -137,7 +127,7 @@ hg_graph_copartition_add(HgResidentGraph *graph, const HgResidentGraph *with,
 	Assert(number < HG_MAX_COPARTITIONS);
 	copartition = hg_graph_copartition(pointer);
 	memset(copartition, 0, sizeof(HgGraphCopartition));
-	copartition->next = hg_copartition_first(graph);
+	copartition->next = hg_graph_version_pointer(&graph->copartitions);
 	copartition->with = with->serial;
 	copartition->column = with->key.columns[0].number;
 	copartition->device_set = partitioning->device_set;
@@ -161,7 +151,7 @@ hg_graph_copartition_is_replicated(HgGraphCopartition *copartition, const HgRepl
 bool
 hg_graph_copartition_has_replicas(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
-	dsa_pointer pointer = hg_copartition_first(graph);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->copartitions);
 
 	while (DsaPointerIsValid(pointer) &&
 		   !hg_graph_copartition_is_replicated(hg_graph_copartition(pointer), holders))

@@ -27,9 +27,8 @@
 const HgGraphCodes *
 hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number)
 {
-	dsa_pointer pointer = (dsa_pointer) pg_atomic_read_u64(&graph->codes);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->codes);
 
-	pg_read_barrier();
 	while (DsaPointerIsValid(pointer))
 	{
 		const HgGraphCodes *codes = hg_resident_address(pointer);
@@ -243,16 +242,6 @@ hg_graph_version_bins(const HgResidentGraph *graph, const HgFlatBin **bins)
 		bins[i] = DsaPointerIsValid(chunks[i]) ? hg_resident_address(chunks[i]) : NULL;
 }
 
-/* Returns the newest co-partitioning of a version; invalid if there is none. */
-static dsa_pointer
-hg_graph_version_copartitions(HgResidentGraph *graph)
-{
-	const dsa_pointer copartitions = (dsa_pointer) pg_atomic_read_u64(&graph->copartitions);
-
-	pg_read_barrier();
-	return copartitions;
-}
-
 void
 hg_graph_version_pin(HgResidentGraph *graph)
 {
@@ -292,7 +281,7 @@ hg_graph_version_retire(dsa_pointer pointer)
 		return;
 	hg_graph_version_forget_copies(graph);
 	hg_graph_codes_free(graph);
-	hg_graph_copartition_free(hg_graph_version_copartitions(graph));
+	hg_graph_copartition_free(hg_graph_version_pointer(&graph->copartitions));
 	hg_graph_partitions_free((dsa_pointer) pg_atomic_read_u64(&graph->all_partitions));
 	chunks = hg_resident_address(graph->bins);
 	/* the version accounts for the bytes of all its chunks */
@@ -345,7 +334,7 @@ hg_graph_version_end_whole(HgResidentGraph *graph)
 	/* forgetting the version's name drops its partitions, too */
 	if ((!is_partitioned && !hg_graph_version_is_copartitioned(graph)) ||
 		DsaPointerIsValid((dsa_pointer) pg_atomic_read_u64(&graph->all_partitions)) ||
-		DsaPointerIsValid(hg_graph_version_copartitions(graph)))
+		DsaPointerIsValid(hg_graph_version_pointer(&graph->copartitions)))
 		return;
 	hg_device_copies_forget(graph->copies);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
@@ -380,26 +369,15 @@ hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holde
 HgGraphPartitions *
 hg_graph_version_partitions(HgResidentGraph *graph)
 {
-	const dsa_pointer partitions = (dsa_pointer) pg_atomic_read_u64(&graph->partitions);
+	const dsa_pointer partitions = hg_graph_version_pointer(&graph->partitions);
 
-	pg_read_barrier();
 	return DsaPointerIsValid(partitions) ? hg_graph_partitions(partitions) : NULL;
-}
-
-/* Returns the first of all partitionings of a version; invalid if there is none. */
-static dsa_pointer
-hg_graph_version_all_partitions(HgResidentGraph *graph)
-{
-	const dsa_pointer all = (dsa_pointer) pg_atomic_read_u64(&graph->all_partitions);
-
-	pg_read_barrier();
-	return all;
 }
 
 dsa_pointer
 hg_graph_version_partitions_over(HgResidentGraph *graph, HgDeviceSet device_set)
 {
-	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->all_partitions);
 
 	while (DsaPointerIsValid(pointer) && hg_graph_partitions(pointer)->device_set != device_set)
 		pointer = hg_graph_partitions(pointer)->next;
@@ -409,7 +387,7 @@ hg_graph_version_partitions_over(HgResidentGraph *graph, HgDeviceSet device_set)
 HgGraphPartitions *
 hg_graph_version_partitions_into(HgResidentGraph *graph, uint32 count)
 {
-	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->all_partitions);
 
 	while (DsaPointerIsValid(pointer) && hg_graph_partitions(pointer)->count != count)
 		pointer = hg_graph_partitions(pointer)->next;
@@ -424,7 +402,7 @@ static void
 hg_graph_version_forget_partitions(HgResidentGraph *graph, uint32 count)
 {
 	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
-	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->all_partitions);
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_partitions(pointer)->next)
 		if (hg_graph_partitions(pointer)->count == count)
@@ -450,7 +428,7 @@ hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer pointer)
 	partitions = hg_graph_partitions(pointer);
 	if (hg_graph_version_partitions_over(graph, partitions->device_set) != pointer)
 	{
-		partitions->next = hg_graph_version_all_partitions(graph);
+		partitions->next = hg_graph_version_pointer(&graph->all_partitions);
 		pg_write_barrier();
 		pg_atomic_write_u64(&graph->all_partitions, (uint64) pointer);
 	}
@@ -618,9 +596,9 @@ hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *h
 Size
 hg_graph_version_host_bytes(HgResidentGraph *graph)
 {
-	dsa_pointer pointer = hg_graph_version_all_partitions(graph);
-	Size bytes =
-		graph->bytes + hg_graph_copartition_host_bytes(hg_graph_version_copartitions(graph));
+	dsa_pointer pointer = hg_graph_version_pointer(&graph->all_partitions);
+	Size bytes = graph->bytes +
+				 hg_graph_copartition_host_bytes(hg_graph_version_pointer(&graph->copartitions));
 
 	for (; DsaPointerIsValid(pointer); pointer = hg_graph_partitions(pointer)->next)
 		bytes += hg_graph_partitions(pointer)->bytes;
@@ -631,8 +609,9 @@ Size
 hg_graph_version_replica_bytes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
-	Size bytes = hg_device_copies_bytes(graph->copies, holders) +
-				 hg_graph_copartition_replica_bytes(hg_graph_version_copartitions(graph), holders);
+	Size bytes =
+		hg_device_copies_bytes(graph->copies, holders) +
+		hg_graph_copartition_replica_bytes(hg_graph_version_pointer(&graph->copartitions), holders);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		bytes += hg_device_copies_bytes(graph->columns[i].copies, holders);

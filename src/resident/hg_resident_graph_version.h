@@ -180,6 +180,19 @@ typedef struct HgResidentGraph
 	dsa_pointer bins; /* dsa_pointer[1 << shape.bins_log2]; invalid: an empty bin */
 } HgResidentGraph;
 
+/*
+ * Returns a pointer in a version, which other processes may replace meanwhile.  If it is valid,
+ * what it points to is complete.
+ */
+static inline dsa_pointer
+hg_graph_version_pointer(pg_atomic_uint64 *stored)
+{
+	const dsa_pointer pointer = (dsa_pointer) pg_atomic_read_u64(stored);
+
+	pg_read_barrier();
+	return pointer;
+}
+
 /* Returns the address of a graph version. */
 static inline HgResidentGraph *
 hg_graph_version(dsa_pointer graph)
