@@ -512,7 +512,7 @@ hg_replica_copartition(const HgReplicaPart *part, const HgReplicaHolders *holder
 	for (int i = 0; i < n && !part->is_left(); i++)
 	{
 		const HgKeyNumbers numbers = {.n = 1, .numbers = {columns[i]}};
-		HgPinnedGraph *with = hg_resident_graph_pin_to_send(part->key, &numbers);
+		HgPinnedGraph *with = hg_resident_graph_pin_to_send(part->key, &numbers, NULL);
 		HgReplicaPart copartition = *part;
 
 		if (with == NULL)
@@ -567,7 +567,7 @@ hg_replica_one(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_le
 		HgPinnedGraph *pinned;
 
 		StartTransactionCommand();
-		pinned = hg_resident_graph_pin_due(key, numbers, &holders);
+		pinned = hg_resident_graph_pin_to_send(key, numbers, &holders);
 		if (pinned != NULL)
 		{
 			there = hg_replica_pinned(key, pinned, &holders, is_left);

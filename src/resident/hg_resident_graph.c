@@ -79,18 +79,23 @@ hg_graph_begin_pin(void)
 	return pinned;
 }
 
-/* Fills in the addresses after pinning. */
-static void
+/* Fills in the addresses after pinning.  Returns the pin, or NULL if no version was pinned. */
+static HgPinnedGraph *
 hg_graph_end_pin(HgPinnedGraph *pinned)
 {
-	const HgResidentGraph *graph = hg_graph_version(pinned->pointer);
-	const HgFlatBin **bins = MemoryContextAllocHuge(
-		CurrentMemoryContext, ((Size) 1 << graph->shape.bins_log2) * sizeof(HgFlatBin *));
+	const HgResidentGraph *graph;
+	const HgFlatBin **bins;
 
+	if (!DsaPointerIsValid(pinned->pointer))
+		return NULL;
+	graph = hg_graph_version(pinned->pointer);
+	bins = MemoryContextAllocHuge(CurrentMemoryContext,
+								  ((Size) 1 << graph->shape.bins_log2) * sizeof(HgFlatBin *));
 	hg_graph_version_bins(graph, bins);
 	pinned->flat = (HgFlatGraph){.shape = graph->shape, .rows = graph->rows, .bins = bins};
 	pinned->nsegments = graph->nsegments;
 	pinned->serials = hg_graph_version_serials(graph);
+	return pinned;
 }
 
 /* Pins a graph, to use it or only to inspect it. */
@@ -120,10 +125,7 @@ hg_graph_pin(Relation rel, const HgGraphKey *key, bool use)
 		}
 	}
 	hg_directory_unlock(entry);
-	if (!DsaPointerIsValid(pinned->pointer))
-		return NULL;
-	hg_graph_end_pin(pinned);
-	return pinned;
+	return hg_graph_end_pin(pinned);
 }
 
 HgPinnedGraph *
@@ -145,14 +147,12 @@ hg_resident_graph_pin_too(dsa_pointer version)
 
 	hg_graph_version_pin(hg_graph_version(version));
 	pinned->pointer = version;
-	hg_graph_end_pin(pinned);
-	return pinned;
+	return hg_graph_end_pin(pinned);
 }
 
-/* Pins the graph of a table's key; with holders not NULL only if any of it is to be sent. */
-static HgPinnedGraph *
-hg_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *numbers,
-					 const HgReplicaHolders *holders)
+HgPinnedGraph *
+hg_resident_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *numbers,
+							  const HgReplicaHolders *holders)
 {
 	HgPinnedGraph *pinned = hg_graph_begin_pin();
 	HgDirectoryEntry *entry = hg_directory_lock(key, false);
@@ -168,23 +168,7 @@ hg_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *numbers,
 		pinned->pointer = graph->version;
 	}
 	hg_directory_unlock(entry);
-	if (!DsaPointerIsValid(pinned->pointer))
-		return NULL;
-	hg_graph_end_pin(pinned);
-	return pinned;
-}
-
-HgPinnedGraph *
-hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
-						  const HgReplicaHolders *holders)
-{
-	return hg_graph_pin_to_send(key, numbers, holders);
-}
-
-HgPinnedGraph *
-hg_resident_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *numbers)
-{
-	return hg_graph_pin_to_send(key, numbers, NULL);
+	return hg_graph_end_pin(pinned);
 }
 
 void

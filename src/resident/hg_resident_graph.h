@@ -57,15 +57,13 @@ extern HgPinnedGraph *hg_resident_graph_peek(Relation rel, const HgGraphKey *key
 /* Pins a version that another process has pinned and keeps pinned meanwhile. */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 /*
- * Pins the newest version of the graph of a table's key if a loader has to send the graph, a
- * partition or a column to one of the devices in holders.  Returns NULL if it has not, or if there
- * is no version.  Does not note that the graph was used.
+ * Pins the newest version of the graph of a table's key for a loader.  Returns NULL if there is no
+ * version, or if holders is not NULL and neither the graph nor a partition or a column has to be
+ * sent to any of these devices.  Does not note that the graph was used.
  */
-extern HgPinnedGraph *hg_resident_graph_pin_due(HgResidentRelation key, const HgKeyNumbers *numbers,
-												const HgReplicaHolders *holders);
-/* Does the same whether or not a loader has to send something. */
 extern HgPinnedGraph *hg_resident_graph_pin_to_send(HgResidentRelation key,
-													const HgKeyNumbers *numbers);
+													const HgKeyNumbers *numbers,
+													const HgReplicaHolders *holders);
 /* Unpins a graph.  May be called more than once. */
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
