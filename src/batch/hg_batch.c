@@ -19,13 +19,12 @@ hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted)
 	batch->ncolumns = ncolumns;
 	batch->values = palloc0(Max(ncolumns, 1) * sizeof(Datum *));
 	batch->nulls = palloc0(Max(ncolumns, 1) * sizeof(bool *));
-	batch->has_nulls = palloc0(Max(ncolumns, 1) * sizeof(bool));
+	batch->has_nulls = palloc(Max(ncolumns, 1) * sizeof(bool));
 	batch->takes_scaled = palloc0(Max(ncolumns, 1) * sizeof(bool));
 	batch->scales = palloc(Max(ncolumns, 1) * sizeof(int));
 	batch->takes_codes = palloc0(Max(ncolumns, 1) * sizeof(bool));
-	batch->dictionaries = palloc0(Max(ncolumns, 1) * sizeof(HgDictionary *));
-	for (int c = 0; c < ncolumns; c++)
-		batch->scales[c] = -1;
+	batch->dictionaries = palloc(Max(ncolumns, 1) * sizeof(HgDictionary *));
+	hg_batch_clear(batch);
 	for (int i = 0; i < nwanted; i++)
 	{
 		batch->values[wanted[i]] = palloc(HG_BATCH_ROWS * sizeof(Datum));

@@ -147,6 +147,19 @@ extern HgBatch *hg_batch_create(int ncolumns);
 /* Creates the same, with arrays only for the columns wanted[nwanted]. */
 extern HgBatch *hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted);
 
+/* Empties a batch: no column has NULLs, scaled integers or codes any more. */
+static inline void
+hg_batch_clear(HgBatch *batch)
+{
+	batch->nrows = 0;
+	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	for (int c = 0; c < batch->ncolumns; c++)
+	{
+		batch->scales[c] = -1;
+		batch->dictionaries[c] = NULL;
+	}
+}
+
 /* Returns true if the row of the column is NULL. */
 static inline bool
 hg_batch_is_null(const HgBatch *batch, int column, int row)

@@ -270,10 +270,7 @@ hg_scan_next(HgBatchSource *source, HgBatch *batch)
 	HgScan *scan = (HgScan *) source;
 	MemoryContext old;
 
-	batch->nrows = 0;
-	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	for (int c = 0; c < batch->ncolumns; c++)
-		batch->scales[c] = -1;
+	hg_batch_clear(batch);
 
 	/* plans allocate their own state there */
 	old = MemoryContextSwitchTo(scan->plan->state->es_query_cxt);

@@ -180,16 +180,8 @@ hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber **attnos)
 HgBatch *
 hg_column_qual_batch(HgColumnQual *qual)
 {
-	HgBatch *batch = qual->batch;
-
-	batch->nrows = 0;
-	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	for (int c = 0; c < batch->ncolumns; c++)
-	{
-		batch->scales[c] = -1;
-		batch->dictionaries[c] = NULL;
-	}
-	return batch;
+	hg_batch_clear(qual->batch);
+	return qual->batch;
 }
 
 HgQualShares *

@@ -210,8 +210,7 @@ hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
 	HgBatch *batch = runs->row_batch;
 	int nwhich = 0;
 
-	batch->nrows = 0;
-	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
+	hg_batch_clear(batch);
 	hg_resident_columns_add(runs->row_columns, rows->first, rows->which, rows->n, batch);
 	/* columns that the qual does not need stay NULL */
 	ExecClearTuple(slot);

@@ -182,11 +182,8 @@ hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check)
 HgBatch *
 hg_scan_select_check_batch(HgScanSelect *select)
 {
-	HgBatch *batch = select->check_batch;
-
-	batch->nrows = 0;
-	memset(batch->has_nulls, 0, batch->ncolumns * sizeof(bool));
-	return batch;
+	hg_batch_clear(select->check_batch);
+	return select->check_batch;
 }
 
 int

@@ -146,8 +146,7 @@ hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *captu
 		encoder->offsets[encoder->nrows + ntuples] = offset;
 		encoder->tuples[ntuples++] = (HeapTupleHeader) PageGetItem(page, item);
 	}
-	encoder->batch->nrows = 0;
-	memset(encoder->batch->has_nulls, 0, encoder->ncolumns * sizeof(bool));
+	hg_batch_clear(encoder->batch);
 	hg_tuple_layout_add(encoder->layout, ntuples, encoder->tuples, encoder->batch);
 	for (int i = 0; i < encoder->ncolumns; i++)
 		hg_encoder_append_batch(encoder, i);
