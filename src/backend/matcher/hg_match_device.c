@@ -22,6 +22,15 @@
 #include "engine/hg_passes.h"
 #include "hg_guc.h"
 
+/* The source of a job on a device. */
+typedef struct HgMatchDevice
+{
+	HgMatchJob job;			/* first */
+	HgEngine *engine;		/* of the task's device; a sharded job has another one */
+	HgDeviceSet device_set; /* where the job is */
+	bool alone;				/* no fallback: the CPU must not take over (backend cuda) */
+} HgMatchDevice;
+
 /* Sets the timeout for the rest of the job on its devices. */
 static void
 hg_match_device_set_timeout(HgMatchDevice *device)
@@ -39,7 +48,7 @@ hg_match_device_set_timeout(HgMatchDevice *device)
 		hg_device_timeout_begin_work(&task->host);
 }
 
-void
+static void
 hg_match_device_rewind(HgMatchSource *source)
 {
 	hg_match_job_rewind(source);
@@ -151,7 +160,7 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 	return hg_match_job_open(source, error);
 }
 
-HgStatus
+static HgStatus
 hg_match_device_open(HgMatchSource *source, HgError *error)
 {
 	const HgStatus status = hg_match_device_open_somewhere(source, error);
@@ -161,7 +170,11 @@ hg_match_device_open(HgMatchSource *source, HgError *error)
 	return status;
 }
 
-void
+/*
+ * Fills *stats from the job, and leaves it unchanged without a job. It also sets or clears the
+ * task's report.left, the reason why a join in passes was not sharded.
+ */
+static void
 hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 {
 	HgMatchDevice *device = (HgMatchDevice *) source;
@@ -175,7 +188,7 @@ hg_match_device_report(HgMatchSource *source, HgJobStats *stats)
 		hg_match_device_report_unsharded(task, "it has become larger than was expected");
 }
 
-HgStatus
+static HgStatus
 hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
@@ -196,7 +209,7 @@ hg_match_device_next(HgMatchSource *source, const HgMatches **matches, HgError *
 	return HG_OK;
 }
 
-HgStatus
+static HgStatus
 hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error)
 {
 	HgMatchJob *job = (HgMatchJob *) source;
@@ -212,7 +225,7 @@ hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
 	return status;
 }
 
-HgMatchSource *
+static HgMatchSource *
 hg_match_device_replace(HgMatchSource *source, HgError *why)
 {
 	const HgMatchDevice *device = (HgMatchDevice *) source;
@@ -244,12 +257,21 @@ hg_match_device_replace(HgMatchSource *source, HgError *why)
 	return hg_match_cpu_create(task);
 }
 
+/* The calls that sources on a device share. */
+#define HG_MATCH_DEVICE_CALLS                                                                      \
+	.backend = "cuda", .on_device = true, .build = hg_match_job_build,                             \
+	.next = hg_match_device_next, .rewind = hg_match_device_rewind, .count = hg_match_job_count,   \
+	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
+	.report = hg_match_device_report, .replace = hg_match_device_replace,                          \
+	.close = hg_match_job_close
+
 static const HgMatchSourceOps hg_match_device_ops = {
 	HG_MATCH_DEVICE_CALLS,
 	.open = hg_match_device_open,
 };
 
-void *
+/* Creates a source on a device with ops of its own, which opens its job in another way. */
+static void *
 hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops, HgEngine *engine,
 						  const HgMatchColumns *columns, bool alone)
 {

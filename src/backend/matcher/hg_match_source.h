@@ -250,43 +250,9 @@ extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
  * passes. With several devices, the report says why it was not sharded.
  */
 
-typedef struct HgMatchDevice
-{
-	HgMatchJob job;			/* first */
-	HgEngine *engine;		/* of the task's device; a sharded job has another one */
-	HgDeviceSet device_set; /* where the job is */
-	bool alone;				/* no fallback: the CPU must not take over (backend cuda) */
-} HgMatchDevice;
-
 /* Creates the source; it has no job until open. */
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
 											 const HgMatchColumns *columns, bool alone);
-
-/* Creates a source on a device with ops of its own, which opens its job in another way. */
-extern void *hg_match_device_create_as(HgMatchTask *task, const HgMatchSourceOps *ops,
-									   HgEngine *engine, const HgMatchColumns *columns, bool alone);
-
-/*
- * The calls of HgMatchSourceOps that sources on a device share.
- *
- * hg_match_device_report fills *stats from the job, and leaves it unchanged without a job. It also
- * sets or clears the task's report.left, the reason why a join in passes was not sharded.
- */
-extern HgStatus hg_match_device_open(HgMatchSource *source, HgError *error);
-extern HgStatus hg_match_device_next(HgMatchSource *source, const HgMatches **matches,
-									 HgError *error);
-extern void hg_match_device_rewind(HgMatchSource *source);
-extern HgStatus hg_match_device_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced,
-									   HgError *error);
-extern void hg_match_device_report(HgMatchSource *source, HgJobStats *stats);
-extern HgMatchSource *hg_match_device_replace(HgMatchSource *source, HgError *why);
-
-#define HG_MATCH_DEVICE_CALLS                                                                      \
-	.backend = "cuda", .on_device = true, .build = hg_match_job_build,                             \
-	.next = hg_match_device_next, .rewind = hg_match_device_rewind, .count = hg_match_job_count,   \
-	.reduce = hg_match_device_reduce, .describe = hg_match_job_describe,                           \
-	.report = hg_match_device_report, .replace = hg_match_device_replace,                          \
-	.close = hg_match_job_close
 
 /*
  * Match source: a device job whose keys were uploaded while they were read.
