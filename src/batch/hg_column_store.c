@@ -32,7 +32,11 @@ hg_shared_columns_init(HgSharedColumns *shared)
 	shared->pieces = InvalidDsaPointer;
 }
 
-HgSharedPiece *
+/*
+ * Allocates a piece of bytes behind its head, with nchunks chunk numbers, and sets *pointer to it.
+ * Raises an error if shared memory is short.
+ */
+static HgSharedPiece *
 hg_shared_columns_add(HgSharedColumns *shared, dsa_area *area, Size bytes, uint32 nchunks,
 					  dsa_pointer *pointer)
 {

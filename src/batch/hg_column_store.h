@@ -75,13 +75,6 @@ typedef struct HgSharedPiece
 /* Initializes the shared state without pieces. */
 extern void hg_shared_columns_init(HgSharedColumns *shared);
 
-/*
- * Allocates a piece of bytes behind its head, with nchunks chunk numbers, and sets *pointer to it.
- * Raises an error if shared memory is short.
- */
-extern HgSharedPiece *hg_shared_columns_add(HgSharedColumns *shared, dsa_area *area, Size bytes,
-											uint32 nchunks, dsa_pointer *pointer);
-
 /* Frees all pieces, after all processes are done. */
 extern void hg_shared_columns_release(HgSharedColumns *shared, dsa_area *area);
 

@@ -74,7 +74,11 @@ hg_collation_is_c(Oid collation)
 	return is_c;
 }
 
-bool
+/*
+ * Returns true if texts are known to be equal (or, if equality is false, to be ordered) as their
+ * bytes are, under a collation.
+ */
+static bool
 hg_text_is_bytewise(Oid collation, bool equality)
 {
 	if (!OidIsValid(collation))

@@ -63,13 +63,7 @@ extern HgPredicate *hg_comparison_predicate(const HgComparison *comparison, int 
 extern HgPredicate *hg_comparison_predicate_column(Node *column, Node *other, Oid opno,
 												   bool negated);
 
-/* Text conditions: collations that compare texts as bytes, and LIKE. */
-
-/*
- * Returns true if texts are known to be equal (or, if equality is false, to be ordered) as their
- * bytes are, under a collation.
- */
-extern bool hg_text_is_bytewise(Oid collation, bool equality);
+/* Text conditions: LIKE. */
 
 /* Returns true if the operator is LIKE of text or char(n). */
 extern bool hg_text_is_like(Oid opno);

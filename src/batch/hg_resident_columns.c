@@ -134,7 +134,8 @@ hg_resident_values_scaled_width(int width, const char *array, uint32 first, cons
 			Int64GetDatum(hg_segment_integer(width, array, first + (which != NULL ? which[i] : i)));
 }
 
-void
+/* Sets values[i] to Int64GetDatum() of the scaled integer; the array's encoding is SCALED. */
+static void
 hg_resident_values_scaled(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
 						  Datum *values)
 {
@@ -178,7 +179,11 @@ hg_resident_values_codes_width(int width, const char *array, uint32 first, const
 	}
 }
 
-void
+/*
+ * Sets values[i] to UInt32GetDatum() of the code; the array's encoding is DICTIONARY.  The code of
+ * a NULL is undefined.
+ */
+static void
 hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which, int n,
 						 Datum *values)
 {
@@ -214,7 +219,8 @@ hg_resident_values_fetch(const HgResidentColumn *column, const HgSegmentArray *a
 						 values);
 }
 
-Size
+/* Returns an upper bound of the bytes of the by-reference values of n rows from first on. */
+static Size
 hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array, uint32 first,
 						 uint32 n)
 {

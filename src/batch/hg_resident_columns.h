@@ -38,21 +38,6 @@ extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSeg
 									 char *room, uint32 first, const uint16 *which, int n,
 									 Datum *values);
 
-/* Sets values[i] to Int64GetDatum() of the scaled integer; the array's encoding is SCALED. */
-extern void hg_resident_values_scaled(const HgSegmentArray *array, uint32 first,
-									  const uint16 *which, int n, Datum *values);
-
-/*
- * Sets values[i] to UInt32GetDatum() of the code; the array's encoding is DICTIONARY.  The code of
- * a NULL is undefined.
- */
-extern void hg_resident_values_codes(const HgSegmentArray *array, uint32 first, const uint16 *which,
-									 int n, Datum *values);
-
-/* Returns an upper bound of the bytes of the by-reference values of n rows from first on. */
-extern Size hg_resident_values_bytes(const HgResidentColumn *column, const HgSegmentArray *array,
-									 uint32 first, uint32 n);
-
 /* Fills columns of batches from the arrays of cached columns. */
 
 /* The columns of a batch, and the arrays that fill them. */

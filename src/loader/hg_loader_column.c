@@ -271,7 +271,11 @@ hg_dictionary_encode(HgEncoding *encoding, uint32 nrows, Size limit, uint16 *of_
 	return true;
 }
 
-bool
+/*
+ * Makes a dictionary of the PACKED values of nrows rows, with its arrays in context.  Returns
+ * false if it would have too many values, or take limit bytes or more.
+ */
+static bool
 hg_dictionary_make(MemoryContext context, const HgSegmentArray *packed, uint32 nrows, Size limit,
 				   HgLoaderDictionary *dictionary)
 {

@@ -72,13 +72,6 @@ typedef struct HgLoaderDictionary
 	Size nbytes;
 } HgLoaderDictionary;
 
-/*
- * Makes a dictionary of the PACKED values of nrows rows, with its arrays in context.  Returns
- * false if it would have too many values, or take limit bytes or more.
- */
-extern bool hg_dictionary_make(MemoryContext context, const HgSegmentArray *packed, uint32 nrows,
-							   Size limit, HgLoaderDictionary *dictionary);
-
 /* A column that is being filled.  All memory is in context. */
 typedef struct HgEncodedColumn
 {

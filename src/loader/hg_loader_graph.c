@@ -30,13 +30,56 @@
 #include "utils/snapmgr.h"
 #include "utils/timestamp.h"
 
+#include "backend/hg_cleanup.h"
+#include "backend/hg_host.h"
+#include "batch/hg_graph_key.h"
+#include "engine/hg_flat.h"
 #include "loader/hg_loader_plan.h"
 #include "loader/hg_loader_table.h"
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_directory.h"
 #include "resident/hg_resident_eviction.h"
 #include "resident/hg_resident_graph_state.h"
+#include "resident/hg_resident_graph_version.h"
+#include "resident/hg_resident_memory.h"
 #include "resident/hg_resident_statistics.h"
+
+/* What a graph is made of. */
+typedef struct HgGraphMaking
+{
+	HgPgHost host; /* must be first: callbacks get its address */
+	/* the host's own cancel callback */
+	bool (*is_interrupted)(void *arg);
+	/* returns true if the loader has to exit */
+	bool (*is_left)(void);
+	HgCleanup cleanup; /* of pins */
+	HgResidentRelation key;
+	HgKeyNumbers numbers;
+	HgResidentFile file;
+	/* makes the columns' words; NULL: their types can't have a graph */
+	HgGraphWords *words;
+	HgResidentColumn columns[HG_GRAPH_COLUMNS];
+	uint64 replacements; /* the entry's counter when its slots were read */
+	uint32 nsegments;
+	uint32 size;		/* allocated elements of the next three arrays */
+	uint64 *serials;	/* of versions that the graph will list */
+	uint8 *copied;		/* HgFlatPartState: whether the older graph's rows are copied */
+	dsa_pointer *added; /* pinned versions whose rows are new; invalid: none */
+	dsa_pointer old;	/* pinned older graph; invalid: none */
+	HgFlatGraph flat;	/* the older graph */
+	HgFlatMask mask;	/* which of its rows are copied */
+	uint32 *rows;		/* [HG_BATCH_ROWS] numbers of those rows of a batch that have a key */
+} HgGraphMaking;
+
+/* Result of an attempt to make a graph. */
+typedef enum HgGraphOutcome
+{
+	HG_GRAPH_DONE,		/* made, or nothing to do */
+	HG_GRAPH_LEFT,		/* the loader has to exit */
+	HG_GRAPH_NO_MEMORY, /* the area has no room */
+	HG_GRAPH_NO_BIN,	/* a bin does not fit in maintenance_work_mem */
+	HG_GRAPH_REPLACED	/* the table has another file now, or a column is gone */
+} HgGraphOutcome;
 
 /* ---------------------------------------------------------------------
  * Determines what a table's graph is to be made from, and pins it
@@ -47,7 +90,8 @@
  * ---------------------------------------------------------------------
  */
 
-void
+/* Unpins everything.  Also called when the memory context is reset. */
+static void
 hg_graph_unpin(void *arg)
 {
 	HgGraphMaking *making = arg;
@@ -75,7 +119,8 @@ hg_graph_is_cancelled(void *arg)
 	return making->is_interrupted(arg) || making->is_left();
 }
 
-HgGraphMaking *
+/* Allocates the state for making the graph of a key, in CurrentMemoryContext. */
+static HgGraphMaking *
 hg_graph_making(HgResidentRelation key, const HgKeyNumbers *numbers, bool (*is_left)(void))
 {
 	HgGraphMaking *making = palloc0(sizeof(HgGraphMaking));
@@ -274,7 +319,11 @@ hg_graph_pass_over(HgGraphMaking *making)
 	}
 }
 
-bool
+/*
+ * Determines what the graph is made from and pins it, in a transaction.  Returns false if no graph
+ * is to be made; the directory then says why, if it was declined.
+ */
+static bool
 hg_graph_take(HgGraphMaking *making)
 {
 	for (;;)
@@ -504,7 +553,11 @@ hg_graph_make_bins(HgGraphMaking *making, HgFlatMaker *maker, HgResidentClaim *c
 	return HG_GRAPH_DONE;
 }
 
-HgGraphOutcome
+/*
+ * Makes a graph version from what hg_graph_take() has pinned.  *pointer becomes the version, whose
+ * chunks belong to the claim.  Raises the engine's errors.
+ */
+static HgGraphOutcome
 hg_graph_make(HgGraphMaking *making, HgResidentClaim *claim, dsa_pointer *pointer)
 {
 	HgFlatMaker *maker;

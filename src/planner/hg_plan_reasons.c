@@ -92,7 +92,11 @@ hg_join_has_hash_clause(PlannerInfo *root, const JoinPath *path)
 								clauses, &keys) != NIL;
 }
 
-HgPlanReason
+/*
+ * Returns the first reason, in the order of hg_join_path.c, why a chosen join of core's is not one
+ * of ours. Only while the planner's memory exists.
+ */
+static HgPlanReason
 hg_join_reason(PlannerInfo *root, const JoinPath *path)
 {
 	RelOptInfo *joinrel = path->path.parent;

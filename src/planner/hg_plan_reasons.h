@@ -17,14 +17,6 @@
 
 #include "backend/hg_last_plan.h"
 
-/* Why a join of core's is not one of ours. */
-
-/*
- * Returns the first reason, in the order of hg_join_path.c, why a chosen join of core's is not one
- * of ours. Only while the planner's memory exists.
- */
-extern HgPlanReason hg_join_reason(PlannerInfo *root, const JoinPath *path);
-
 /* hg_plan_cached.c: joins and aggregations of plans that were planned earlier */
 
 /* Returns the inputs of a plan node, without the nested loop of an adaptive join of ours. */

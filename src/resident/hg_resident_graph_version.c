@@ -72,7 +72,8 @@ hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer)
 	while (!pg_atomic_compare_exchange_u64(&graph->codes, &first, (uint64) pointer));
 }
 
-void
+/* Frees all codes of a graph version that is being freed. */
+static void
 hg_graph_codes_free(HgResidentGraph *graph)
 {
 	dsa_pointer pointer = (dsa_pointer) pg_atomic_read_u64(&graph->codes);

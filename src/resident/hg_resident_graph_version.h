@@ -409,9 +409,6 @@ extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint3
 /* Adds a column's codes to a graph version, which owns them from then on. */
 extern void hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer);
 
-/* Frees all codes of a graph version that is being freed. */
-extern void hg_graph_codes_free(HgResidentGraph *graph);
-
 /* Returns the value that a code stands for. */
 static inline const char *
 hg_graph_code_value(const HgGraphCodes *codes, uint32 code)

@@ -188,7 +188,11 @@ hg_graph_compare(const HgPinnedGraph *graph, HgGraphWords *words, const HgValidB
 	return different;
 }
 
-uint64
+/*
+ * Returns the number of wrong rows in the graphs: missing, duplicate or superfluous ones, and rows
+ * with another key or in another bin.
+ */
+static uint64
 hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid)
 {
 	HgGraphKey *keys;

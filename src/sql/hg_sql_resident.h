@@ -36,12 +36,6 @@ typedef struct HgCompared
 extern HgCompared hg_sql_compare_valid(Relation rel, Snapshot snapshot);
 
 /*
- * Returns the number of wrong rows in the graphs: missing, duplicate or superfluous ones, and rows
- * with another key or in another bin.
- */
-extern uint64 hg_sql_compare_graphs(Relation rel, const HgValidBlocks *valid);
-
-/*
  * hg_sql_resident_columns.c: looks up the columns and keys of a table that a caller names for
  * caching
  */

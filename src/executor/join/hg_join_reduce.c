@@ -62,7 +62,10 @@ hg_join_read_column(void *arg, uint32 column, uint64 row, uint64 rows, const voi
 	return (uint64) run;
 }
 
-void
+/*
+ * Initializes *upload and *set for an input, without columns.  Both must stay at their addresses.
+ */
+static void
 hg_join_init_upload_columns(const HgInput *input, HgUploadColumns *upload, HgColumnSet *set)
 {
 	upload->input = input;
@@ -71,7 +74,11 @@ hg_join_init_upload_columns(const HgInput *input, HgUploadColumns *upload, HgCol
 	set->arg = upload;
 }
 
-bool
+/*
+ * Adds a column of the store, whose values take width bytes, unless the set has it.  *column
+ * becomes its index in the set.  Returns false if the set is full.
+ */
+static bool
 hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 width,
 				   uint32 *column)
 {
@@ -88,7 +95,8 @@ hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 
 	return true;
 }
 
-bool
+/* Returns true if the values of a stored column can be sent as they are: they are by value. */
+static bool
 hg_join_can_upload_values(const HgInput *input, int stored)
 {
 	return input->held.rows->columns[stored].attbyval;

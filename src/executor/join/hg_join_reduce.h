@@ -24,22 +24,6 @@ typedef struct HgUploadColumns
 	MemoryContext context;
 } HgUploadColumns;
 
-/*
- * Initializes *upload and *set for an input, without columns.  Both must stay at their addresses.
- */
-extern void hg_join_init_upload_columns(const HgInput *input, HgUploadColumns *upload,
-										HgColumnSet *set);
-
-/*
- * Adds a column of the store, whose values take width bytes, unless the set has it.  *column
- * becomes its index in the set.  Returns false if the set is full.
- */
-extern bool hg_join_add_column(HgUploadColumns *upload, HgColumnSet *set, int stored, uint8 width,
-							   uint32 *column);
-
-/* Returns true if the values of a stored column can be sent as they are: they are by value. */
-extern bool hg_join_can_upload_values(const HgInput *input, int stored);
-
 /* The columns that can come with the matches; opaque. */
 typedef struct HgJoinGather HgJoinGather;
 
