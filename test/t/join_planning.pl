@@ -51,7 +51,7 @@ sub star
 }
 
 # Hashes: name, database, query, settings, and by how many per cents instructions may be more with the library: a tenth more than
-# were counted with PostgreSQL 15.  They are at most 10 for chains and stars of whole tables, but for a star of four without an
+# were counted with PostgreSQL 15.  At most 10 were counted for chains and stars of whole tables, but for a star of four without an
 # index.  That one is planned in so few that making the plans of our nodes, which have more parts than core's, takes 3 per cents.
 sub planning_cases
 {
@@ -66,11 +66,11 @@ sub planning_cases
 	return map { my %case; @case{qw(name database settings query instructions)} = @$_; \%case } (
 		# small queries are the commonest: what is done once for each of them counts there
 		[ 'chain of four, no index', PLAIN, $alone, chain(4), 7 ],
-		[ 'star of four, no index', PLAIN, $alone, star(4), 13 ],
+		[ 'star of four, no index', PLAIN, $alone, star(4), 14 ],
 		[ 'chain of four, primary keys', KEYED, $alone, chain(4), 4 ],
 		[ 'star of four, primary keys', KEYED, $alone, star(4), 9 ],
 		[ 'star of four, an index shared', KEYED, $shared, star(4), 10 ],
-		[ 'star of four, tables shared', KEYED, $tables_shared, star(4), 6 ],
+		[ 'star of four, tables shared', KEYED, $tables_shared, star(4), 7 ],
 		[ 'star of four, tables without an index shared', PLAIN, $tables_shared, star(4), 10 ],
 		[ 'star of four, one row', KEYED, $alone, star(4) . ' where ten0.k = 7', 18 ],
 		[ 'chain of six, no index', PLAIN, $alone, chain(6), 5 ],
@@ -90,7 +90,7 @@ sub planning_cases
 		[ 'star of ten, an index shared', KEYED, $shared, $star, 8 ],
 		[ 'chain of ten, tables shared', KEYED, $tables_shared, $chain, 1 ],
 		[ 'star of ten, tables shared', KEYED, $tables_shared, $star, 3 ],
-		[ 'star of ten, tables without an index shared', PLAIN, $tables_shared, $star, 10 ],
+		[ 'star of ten, tables without an index shared', PLAIN, $tables_shared, $star, 11 ],
 		# joins of few rows are not looked at
 		[ 'a join of small tables', KEYED, $alone, 'select * from orders o join customers c on c.id = o.customer join orders p on p.customer = c.id where o.id = 77', 2 ],
 		# few rows of a table that are looked up in all others: for each pair of paths it matters what lookups take beside their
