@@ -355,6 +355,7 @@ hg_lookup_matches(const Path *inner)
 	const IndexPath *path;
 	double rows;
 
+	inner = hg_first_lookup(inner);
 	if (IsA(inner, MemoizePath))
 		inner = ((const MemoizePath *) inner)->subpath;
 	if (IsA(inner, BitmapHeapPath))

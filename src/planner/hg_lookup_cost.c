@@ -345,9 +345,18 @@ hg_lookup_price_is_most(const PlannerInfo *root, const Path *inner)
 	return hg_lookup_has_price(inner) && hg_expected_lookups(root, inner) <= 1;
 }
 
+const Path *
+hg_first_lookup(const Path *inner)
+{
+	while (IsA(inner, NestPath))
+		inner = ((const JoinPath *) inner)->outerjoinpath;
+	return inner;
+}
+
 Cost
 hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price, double lookups)
 {
+	inner = hg_first_lookup(inner);
 	if (!hg_lookup_has_price(inner))
 		return price;
 	return Max(price + hg_lookup_hidden(root, outer, inner, lookups), hg_lookup_least_cost());

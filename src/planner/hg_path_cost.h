@@ -135,10 +135,13 @@ extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
 
 /* hg_lookup_cost.c: what lookups in an index take */
 
+/* Returns the path that looks an outer row up first, if an inner path joins what it finds. */
+extern const Path *hg_first_lookup(const Path *inner);
+
 /*
  * Returns what one of this many lookups by an inner path takes, in the units of core's scans.
  * Core's price of the lookup and of joining its rows is price; the outer path has the rows that are
- * looked up.  Returns price if the inner path is no lookup in an index.
+ * looked up.  Returns price if the inner path, or its first one, is no lookup in an index.
  */
 extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inner, Cost price,
 						   double lookups);

@@ -164,6 +164,8 @@ hg_lookup_init_counting(HgJoinLookup *lookup, int matches)
 {
 	PlanState *inner = innerPlanState(lookup->loop);
 
+	while (IsA(inner, NestLoopState))
+		inner = outerPlanState(inner);
 	if (IsA(inner, MemoizeState))
 		inner = outerPlanState(inner);
 	if (matches == 0 || (!IsA(inner, IndexScanState) && !IsA(inner, IndexOnlyScanState) &&
