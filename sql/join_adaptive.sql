@@ -72,7 +72,13 @@ analyze d_late;
 insert into d_late select id, item, buyer, 5, note from d_sales where id <= 20000;
 select few, strategies(format('select s.id, v.buyer, i.price from d_late s left join (d_visits v join d_items i on i.item = v.item and i.price < 60) on v.item = s.item and v.buyer > s.buyer
   where s.kind = 5 and s.id < %s', few)) from (values (3), (100000)) f (few);
-drop table d_late;
+-- ... of which each finds many rows that a clause rejects
+create table d_hot as select i % 200 as g, i % 5000 as buyer, i % 3000 as item, repeat('x', 100) as pad from generate_series(1, 40000) i;
+create index on d_hot (g);
+analyze d_hot;
+select few, strategies(format('select s.id, v.buyer, i.price from d_late s left join (d_hot v join d_items i on i.item = v.item and i.price < 60) on v.g = mod(s.item, 200) and v.buyer = s.buyer
+  where s.kind = 5 and s.id < %s', few)) from (values (3), (1500)) f (few);
+drop table d_late, d_hot;
 -- a loop that a subquery runs for each row is left up to ten times the price
 create index on d_sales (id);
 select strategies('select count(*), sum(i.price) from d_sales s join d_items i on s.item = i.item where s.id < (select 5) and s.kind + 0 = 1 and s.kind - 1 = 0');
