@@ -103,7 +103,9 @@ select sha_check('select h, g, sha_unsafe(sum(n)) from sha_fact join sha_few usi
 select sha_check('select h, g, sum(n) from sha_fact join sha_few using (h) group by h, g having sha_unsafe(sum(n)) > 3');
 
 -- errors are those of PostgreSQL, and so is the number of groups that are told
+\set VERBOSITY terse
 select h, g, sum(1 / (i4 - 999)) from sha_fact join sha_few using (h) group by h, g;
+\set VERBOSITY default
 create function sha_told(query text) returns table (line text) language plpgsql as $$
 begin
   perform set_config('hashgraph.force', 'on', true);
