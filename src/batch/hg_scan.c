@@ -459,7 +459,6 @@ hg_scan_create(PlanState *plan, int nattnos, const int *attnos)
 	HgScanTables *tables = palloc0(sizeof(HgScanTables));
 	HgScan *scan = hg_scan_allocate(plan, tables);
 
-	tables->may_use_cache = !IsParallelWorker();
 	if (!hg_scan_init(scan, nattnos, attnos))
 		scan->source.tables = NULL;
 	else if (scan->append == NULL)

@@ -153,26 +153,6 @@ hg_scan_table_why_not(const HgScanTable *table)
  * ---------------------------------------------------------------------
  */
 
-bool
-hg_scan_tables_may_share(const HgScanTables *tables)
-{
-	ListCell *lc;
-
-	if (tables == NULL)
-		return false;
-	foreach (lc, tables->list)
-		if (hg_relation_is_new(((const HgScanTable *) lfirst(lc))->node->ss.ss_currentRelation))
-			return false;
-	return true;
-}
-
-void
-hg_scan_tables_set_cache(HgScanTables *tables, bool may_use_cache)
-{
-	if (tables != NULL)
-		tables->may_use_cache = may_use_cache;
-}
-
 HgScanBlocks
 hg_scan_tables_blocks(const HgScanTables *tables)
 {
@@ -281,20 +261,15 @@ hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
 	Relation rel = table->node->ss.ss_currentRelation;
-	HgResidentScan *resident = NULL;
+	AttrNumber *attnos;
+	int n = hg_scan_table_needed(table, &attnos);
 
-	if (table->source->tables->may_use_cache)
-	{
-		AttrNumber *attnos;
-		int n = hg_scan_table_needed(table, &attnos);
-
-		resident =
-			hg_resident_scan_create(rel, table->node->ss.ps.state->es_snapshot, nblocks, n, attnos);
-		pfree(attnos);
-		if (hg_resident && table->key != NULL && !IsParallelWorker())
-			hg_scan_table_note_key(table, rel);
-	}
-	hg_scan_table_decided(table, resident);
+	hg_scan_table_decided(table,
+						  hg_resident_scan_create(rel, table->node->ss.ps.state->es_snapshot,
+												  nblocks, n, attnos));
+	pfree(attnos);
+	if (hg_resident && table->key != NULL && !IsParallelWorker())
+		hg_scan_table_note_key(table, rel);
 	MemoryContextSwitchTo(old);
 }
 

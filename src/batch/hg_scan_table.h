@@ -134,12 +134,6 @@ typedef struct HgScanBlocks
 /* The tables that a source scans: one, or those of an Append. */
 struct HgScanTables
 {
-	/*
-	 * True if cached columns may be read.  In a parallel worker, the leader sets it if
-	 * hg_scan_tables_may_share() returns true of its own tables.  That means that the transaction
-	 * has created none of them, which a worker cannot find out.
-	 */
-	bool may_use_cache;
 	HgScanBlocks blocks; /* blocks that were read, over all scans */
 	List *list;			 /* of HgScanTables, also those below subquery scans */
 	/* The table if the source scans nothing else, so that rows can be covered; or NULL. */
@@ -155,17 +149,9 @@ extern HgScanTable *hg_scan_table_create(PlanState *plan, int nattnos, const int
 										 const HgBatchSource *source);
 
 /*
- * The following functions accept NULL in place of the tables of a source that scans none.
- *
- * Returns true if processes can share the tables: the open transaction has created none of them,
- * nor their files.
+ * Returns the blocks that were read, over all scans.  This and the following functions accept NULL
+ * in place of the tables of a source that scans none.
  */
-extern bool hg_scan_tables_may_share(const HgScanTables *tables);
-
-/* Sets whether cached columns may be read. */
-extern void hg_scan_tables_set_cache(HgScanTables *tables, bool may_use_cache);
-
-/* Returns the blocks that were read, over all scans. */
 extern HgScanBlocks hg_scan_tables_blocks(const HgScanTables *tables);
 
 /* Estimates the blocks that a scan would now read from the cache, and the others. */

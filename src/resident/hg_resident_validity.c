@@ -31,9 +31,10 @@
  * of which decides when its part of the scan begins, may decide differently: one process reads a
  * block, and gets R's rows from either source.  A worker's snapshot is the leader's.  Its xmin is
  * installed while the leader still holds it (ProcArrayInstallRestoredXmin).  So R is registered
- * before any worker's r, and as long as the worker exists.  A worker cannot know whether this
- * transaction has made the table or its file; the leader passes that to the workers before they
- * start.
+ * before any worker's r, and as long as the worker exists.  A worker's relcache does not know
+ * whether this transaction has made the table or its file.  But the worker knows the ids of the
+ * transaction, and one of them is then the xmin of the table's row in pg_class: making either
+ * writes a new version of this row.
  *
  * On a standby, replay sets bits.  Each such record comes after records whose conflict horizon is
  * not below the rows' xmin (the visible record's own cutoff, or that of the pruning and freezing
@@ -180,11 +181,15 @@
  */
 #include "hg_compat.h"
 
+#include "access/htup_details.h"
+#include "access/parallel.h"
 #include "access/tableam.h"
+#include "access/xact.h"
 #include "catalog/catalog.h"
 #include "catalog/pg_class.h"
 #include "storage/predicate.h"
 #include "utils/rel.h"
+#include "utils/syscache.h"
 #include "utils/timestamp.h"
 
 #include "resident/hg_page_vis.h"
@@ -208,6 +213,23 @@ hg_validity_may_take_in(Relation rel)
 	return HG_REASON_NONE;
 }
 
+/* Returns true if this transaction may have made the relation or its file. */
+static bool
+hg_validity_is_new(Relation rel)
+{
+	HeapTuple row;
+	bool is_new;
+
+	if (!IsParallelWorker())
+		return hg_relation_is_new(rel);
+	row = SearchSysCache1(RELOID, ObjectIdGetDatum(RelationGetRelid(rel)));
+	is_new = !HeapTupleIsValid(row) ||
+			 TransactionIdIsCurrentTransactionId(HeapTupleHeaderGetXmin(row->t_data));
+	if (HeapTupleIsValid(row))
+		ReleaseSysCache(row);
+	return is_new;
+}
+
 bool
 hg_validity_may_use(Relation rel, Snapshot snapshot, const char **why_not)
 {
@@ -218,7 +240,7 @@ hg_validity_may_use(Relation rel, Snapshot snapshot, const char **why_not)
 		*why_not = "its snapshot is not an MVCC snapshot";
 	else if (hg_validity_may_take_in(rel) != HG_REASON_NONE)
 		*why_not = "it is not a table that may be resident";
-	else if (hg_relation_is_new(rel))
+	else if (hg_validity_is_new(rel))
 		*why_not = "this transaction has made the table, or its file";
 	else if (CheckForSerializableConflictOutNeeded(rel, snapshot))
 		*why_not = "the transaction is serializable";

@@ -627,7 +627,27 @@ in_session($other, 'update kinds set a = a + 1 where l::int8 % 500 = 4');
 like(in_session($session, "select same('select p.v, x.l from parts p join kinds x on x.a = p.k', false)"), qr/^[0-9]+ rows, some served$/, '... and where blocks have changed');
 in_session($session, 'begin; truncate few; insert into few select i, i % 7 from generate_series(1, 500) i');
 like(in_session($session, "select same('select x.l, f.v from kinds x join few f on f.k = x.b', false)"), qr/^[0-9]+ rows, some served$/, '... or a table has another file');
-in_session($session, 'rollback; set max_parallel_workers_per_gather = 0');
+in_session($session, 'rollback');
+become_resident($node, 'kinds', 'few');
+
+# joins of one process each, which workers take from an Append
+my $branches = 'select count(*), sum(v), min(l) from (select x.l, f.v from kinds x join few f on f.k = x.b union all select x.l, f.v from kinds x join few f on f.k = x.a) u';
+my $served = 'select blocks_served from hashgraph_stat_resident';
+
+in_session($session, 'alter table kinds set (parallel_workers = 0); alter table few set (parallel_workers = 0); set parallel_leader_participation = off');
+become_resident($node, 'kinds', 'few');
+like(in_session($session, "explain (costs off) $branches"), qr/Gather.*Parallel Append\n(?:.*\n)*? +->  Custom Scan \(HashGraphJoin\)/s, 'workers do joins of one process');
+my $before = in_session($session, $served);
+my $rows = in_session($session, $branches);
+cmp_ok(in_session($session, $served) - $before, '>=', sql(q{select sum(pg_relation_size(r)) / 8192 from unnest('{kinds, few}'::regclass[]) r}), '... which are served');
+is($rows, in_session($session, "set hashgraph.enabled = off; $branches; set hashgraph.enabled = on"), '... with the same rows');
+foreach my $made ('truncate few; insert into few select i, i % 7 from generate_series(1, 500) i', 'savepoint s; truncate few; rollback to s', 'alter table few rename to fewer; alter table fewer rename to few')
+{
+	in_session($session, "begin; $made");
+	is(in_session($session, $branches), in_session($session, "set hashgraph.enabled = off; $branches; set hashgraph.enabled = on"), "... after $made");
+	in_session($session, 'rollback');
+}
+in_session($session, 'set max_parallel_workers_per_gather = 0; reset parallel_leader_participation; alter table kinds reset (parallel_workers); alter table few reset (parallel_workers)');
 become_resident($node, 'kinds', 'few');
 
 # ---------------------------------------------------------------- ends in the middle

@@ -213,7 +213,6 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 		SharedFileSetInit(&state->participants.shared->groups.files, pcxt->seg);
 		hg_shared_groups_reset(state, state->participants.shared);
 	}
-	state->participants.shared->may_use_cache = hg_scan_tables_may_share(state->source->tables);
 }
 
 void
@@ -237,7 +236,6 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 
 	state->participants.shared = coordinate;
 	state->participants.process = ParallelWorkerNumber + 1;
-	hg_scan_tables_set_cache(state->source->tables, state->participants.shared->may_use_cache);
 	/* the files stay as long as this process has some, even if the leader ends */
 	SharedFileSetAttach(&state->participants.shared->groups.files,
 						dsm_find_mapping(state->participants.shared->segment));

@@ -54,7 +54,6 @@ typedef struct HgSharedGroups
 typedef struct HgAggregateShared
 {
 	int nprocesses;
-	bool may_use_cache; /* workers' scans may read cached columns; set by the leader */
 	dsm_handle segment; /* that this lies in */
 	HgSharedGroups groups;
 	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses]; the leader's is unused */

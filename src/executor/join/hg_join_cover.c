@@ -70,7 +70,7 @@ hg_join_cover_enabled(void)
 static bool
 hg_join_may_cover(const HgJoinState *state)
 {
-	return state->participants.shared == NULL && !IsParallelWorker() && state->upload == NULL &&
+	return state->participants.shared == NULL && state->upload == NULL &&
 		   (!state->parallel_hash || state->lookup.loop == NULL) &&
 		   !hg_join_is_spilled(&state->spill) && hg_join_cover_enabled();
 }

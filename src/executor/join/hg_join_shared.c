@@ -159,11 +159,7 @@ hg_join_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *coord
 	shared->nprocesses = pcxt->nworkers + 1;
 	hg_shared_filter_init(&shared->filter);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-	{
 		hg_shared_columns_init(&shared->columns[side]);
-		shared->may_use_cache[side] =
-			hg_scan_tables_may_share(state->inputs[side]->child.source->tables);
-	}
 	hg_join_cover_parallel(state, shared);
 	hg_join_pages_expect(state, &shared->pages, shared->nprocesses);
 	hg_join_shared_reset(state, shared);
@@ -208,9 +204,6 @@ hg_join_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_unuse
 
 	state->participants.shared = shared;
 	state->participants.process = ParallelWorkerNumber + 1;
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_scan_tables_set_cache(state->inputs[side]->child.source->tables,
-								 shared->may_use_cache[side]);
 	hg_join_attach_covered(state);
 	/* the files stay as long as this process has some, even if the leader ends */
 	SharedFileSetAttach(&shared->files, dsm_find_mapping(shared->segment));

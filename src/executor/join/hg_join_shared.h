@@ -49,7 +49,6 @@ typedef struct HgJoinShared
 	HgSharedBits matched[2];
 	HgSharedSpill spills[2];
 	HgSharedFilter filter;
-	bool may_use_cache[2]; /* workers' scans may read cached columns; set by the leader */
 	HgSharedCovered covered[2];
 	LWLock cover_lock;			/* guards covers; held shared while a worker pins covered rows */
 	bool covers;				/* the leader holds the covered rows; set with the lock held */

@@ -31,7 +31,7 @@ hg_tree_takes(const HgJoinState *join)
 		 join->rules.join_type != JOIN_RIGHT) ||
 		join->rules.join_qual != NULL || join->css.ss.ps.plan->qual != NIL ||
 		join->css.ss.ps.plan->parallel_aware || join->participants.shared != NULL ||
-		IsParallelWorker() || encoder->nparts != 1)
+		encoder->nparts != 1)
 		return false;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (!hg_key_is_integer(encoder, (HgSide) side) ||
