@@ -343,6 +343,19 @@ hg_beginscan_tidrange(Relation rel, Snapshot snapshot, ItemPointer first, ItemPo
 #define HG_DISTINCT_CLAUSE(root) ((root)->parse->distinctClause)
 #endif
 
+/* Returns the clauses of equivalence classes that join two relations; 16 adds the outer join. */
+static inline List *
+hg_join_equalities(PlannerInfo *root, RelOptInfo *left, RelOptInfo *right)
+{
+	Relids both = bms_union(left->relids, right->relids);
+
+#if PG_VERSION_NUM >= 160000
+	return generate_join_implied_equalities(root, both, left->relids, right, NULL);
+#else
+	return generate_join_implied_equalities(root, both, left->relids, right);
+#endif
+}
+
 /* 16 has one privilege check for all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
 #define hg_function_aclcheck(oid, role, mode) object_aclcheck(ProcedureRelationId, oid, role, mode)

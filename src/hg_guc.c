@@ -30,6 +30,7 @@
 bool hg_enabled = true;
 bool hg_force = false;
 bool hg_adaptive = true;
+bool hg_join_estimates = true;
 bool hg_send_pages = true;
 int hg_backend = HG_BACKEND_AUTO;
 int hg_build = HG_BUILD_AUTO;
@@ -164,6 +165,12 @@ hg_guc_declare_planner(void)
 							 "Enables joins that count rows before they choose between an index "
 							 "and hashing.",
 							 NULL, &hg_adaptive, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
+
+	DefineCustomBoolVariable("hashgraph.join_estimates",
+							 "Raises the planner's estimates of the rows of joins where statistics "
+							 "show that they are too low.",
+							 NULL, &hg_join_estimates, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
+							 NULL);
 
 	DefineCustomBoolVariable("hashgraph.force", "Forces the planner's use of HashGraph join plans.",
 							 "A HashGraph join is taken wherever it is possible, whatever it is "

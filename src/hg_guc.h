@@ -43,6 +43,7 @@ hg_gpu_devices_find(const HgGpuDevices *devices, int ordinal)
 extern bool hg_enabled;
 extern bool hg_force;
 extern bool hg_adaptive;
+extern bool hg_join_estimates;
 extern bool hg_send_pages;
 extern int hg_backend; /* HgBackendChoice */
 extern int hg_build;   /* HgBuildAlgorithm */

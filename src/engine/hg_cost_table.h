@@ -102,9 +102,10 @@
 #define HG_INDEX_LOOKUP_NS 700.0	 /* least of a lookup, half of its way down an index; est */
 #define HG_GROUP_KEY_NS 3.5			 /* hash, find and compare a group column; est */
 #define HG_AGGREGATE_NS 1.75		 /* an aggregate; est */
-#define HG_COMBINE_INTERNAL_NS 700.0 /* combine states of type internal; hand: 300, 1000 on disk   \
-									  */
+#define HG_COMBINE_PACKED_NS 250.0	 /* combine packed states of type internal; hand: 250 */
+#define HG_COMBINE_INTERNAL_NS 700.0 /* the same in core's Finalize; hand: 300 to 1000 */
 #define HG_FINAL_GROUP_NS 500.0 /* combine a partial group in core's Finalize; hand: 900, 2700 */
+#define HG_COMPARE_TEXT_NS 60.0	   /* compare texts in core's sort, beyond its price; hand: 60 to 90 */
 #define HG_SORT_CHECK_NS 5.0	   /* compare a row's sort key with the last of the top; hand: 3 */
 #define HG_MEMOIZE_NS 1000.0	   /* look parameters up in core's Memoize, and store a row; est */
 #define HG_MEMOIZED_RUN_NS 10000.0 /* least of a run whose result is stored; est */

@@ -115,16 +115,26 @@ hg_adaptive_index(const Path *outer, const RelOptInfo *innerrel)
 
 /*
  * An adaptive join returns rows in no order.  The order of a loop that it replaces is given up if
- * a sort of the expected rows takes no more than this, and the query itself does not want it.
+ * a sort of the expected rows takes no more than this, and the query does not return it.
  */
 #define HG_ADAPTIVE_SORT_UNITS 25.0
+
+/* Returns true if rows are grouped in an order that the groups are not returned in. */
+static bool
+hg_groups_are_sorted_again(const PlannerInfo *root)
+{
+	return root->group_pathkeys != NIL && root->query_pathkeys == root->group_pathkeys &&
+		   root->sort_pathkeys != NIL &&
+		   linitial(root->sort_pathkeys) != linitial(root->group_pathkeys);
+}
 
 /* Returns true if the order of a loop's rows, if they have one, may be given up. */
 static bool
 hg_loop_order_may_go(PlannerInfo *root, const Path *loop)
 {
 	return loop->pathkeys == NIL ||
-		   (!hg_order_is_useful(root, loop) && !hg_first_rows_matter(root, loop->parent) &&
+		   ((hg_groups_are_sorted_again(root) || !hg_order_is_useful(root, loop)) &&
+			!hg_first_rows_matter(root, loop->parent) &&
 			hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width) <=
 				HG_ADAPTIVE_SORT_UNITS);
 }

@@ -37,6 +37,8 @@
  */
 #include "hg_compat.h"
 
+#include <math.h>
+
 #include "catalog/pg_aggregate.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
@@ -60,6 +62,9 @@
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
 #include "planner/hg_plan_notes.h"
+
+/* The first keys of a sort, which decide most comparisons. */
+#define HG_COMPARED_KEYS 3
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
 
@@ -355,15 +360,18 @@ hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapes
 
 /*
  * Returns true if the first groups of a path of core's may be all that is needed and come sooner
- * than those of another path. That is not so if something above sorts them in another order.
+ * than those of another path. That is not so if something above sorts them in another order, of
+ * which they do not have even the first key: incremental sorts need no more.
  */
 static bool
 hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *other)
 {
 	List *wanted = root->window_pathkeys != NIL ? root->window_pathkeys : root->sort_pathkeys;
+	int ncommon;
 
 	return path->parent->consider_startup && path->startup_cost < other->startup_cost &&
-		   pathkeys_contained_in(wanted, path->pathkeys);
+		   (pathkeys_count_contained_in(wanted, path->pathkeys, &ncommon) ||
+			(enable_incremental_sort && ncommon > 0));
 }
 
 /* Returns true if a path of core's groups its rows by their order. */
@@ -375,6 +383,19 @@ hg_path_sorts_to_group(const Path *path)
 			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
 }
 
+/* Returns the path whose rows a path of core's groups: a sort, if it sorts them to group. */
+static const Path *
+hg_path_grouped(const Path *path)
+{
+	if (IsA(path, AggPath))
+		return ((const AggPath *) path)->subpath;
+	if (IsA(path, GroupPath))
+		return ((const GroupPath *) path)->subpath;
+	if (IsA(path, GroupingSetsPath))
+		return ((const GroupingSetsPath *) path)->subpath;
+	return hg_path_is_unique(path) ? hg_path_unique_input(path) : path;
+}
+
 /* Returns true if a path combines partial groups by core's Finalize Aggregate. */
 static bool
 hg_path_is_final(const Path *path)
@@ -383,23 +404,52 @@ hg_path_is_final(const Path *path)
 }
 
 /*
- * Returns the cost of a path for groups, and what Finalize Aggregate costs beyond its price: core
- * charges little for combining a partial group.
+ * Returns what the sort of a path that groups sorted rows costs beyond its price: core charges the
+ * same for comparing texts as for comparing integers.
+ */
+static Cost
+hg_sort_hidden_cost(const Path *path)
+{
+	const Path *sort = hg_path_grouped(path);
+	int ntexts = 0;
+	int nkeys = 0;
+	ListCell *lc;
+
+	if (!IsA(sort, SortPath) || sort->rows < 2)
+		return 0;
+	/* further keys are seldom compared */
+	foreach (lc, sort->pathkeys)
+	{
+		const PathKey *key = lfirst_node(PathKey, lc);
+
+		ntexts += OidIsValid(key->pk_eclass->ec_collation);
+		if (++nkeys == HG_COMPARED_KEYS)
+			break;
+	}
+	return ntexts * sort->rows * log2(sort->rows) * hg_operator_cost(HG_COMPARE_TEXT_NS);
+}
+
+/*
+ * Returns the cost of a path for groups, and what Finalize Aggregate and sorts of texts cost beyond
+ * their price: core charges little for combining a partial group.
  */
 static Cost
 hg_groups_real_cost(const Path *path)
 {
 	double ns = HG_FINAL_GROUP_NS;
+	Cost cost = path->total_cost;
 	ListCell *lc;
 
+	if (hg_path_sorts_to_group(path) && !hg_force)
+		cost += hg_sort_hidden_cost(path);
 	if (!hg_path_is_final(path) || hg_force)
-		return path->total_cost;
+		return cost;
 	foreach (lc, pull_var_clause((Node *) path->pathtarget->exprs, PVC_INCLUDE_AGGREGATES |
 																	   PVC_RECURSE_WINDOWFUNCS |
 																	   PVC_INCLUDE_PLACEHOLDERS))
 		if (IsA(lfirst(lc), Aggref) && lfirst_node(Aggref, lc)->aggtranstype == INTERNALOID)
 			ns += HG_COMBINE_INTERNAL_NS;
-	return path->total_cost + ((const AggPath *) path)->subpath->rows * hg_operator_cost(ns);
+	return cost + ((const AggPath *) path)->subpath->rows * hg_operator_cost(ns);
 }
 
 /*

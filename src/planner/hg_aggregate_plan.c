@@ -327,7 +327,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING; not if they are only made
  *				for other grouping sets
  *	sets		the costs of keys, aggregates and disk for every further grouping set, whose rows
- *				are the groups of its parent, and HG_COMBINE_INTERNAL_NS for each of their states of
+ *				are the groups of its parent, and HG_COMBINE_PACKED_NS for each of their states of
  *				type internal. The sets share work memory. All groups of a set that processes
  *				share are written and read: pages * HG_GROUPS_PAGE and HG_GROUPS_FILE for each of
  *				HG_SHARED_FILES
@@ -341,12 +341,13 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
  * ---------------------------------------------------------------------
  */
 
-/* Estimated bytes of a group beside its values. */
+/* Estimated bytes of a group beside its values, in memory and in a file. */
 #define HG_GROUP_BYTES 48
+#define HG_GROUP_ROW_BYTES 8
 
 /* Estimated bytes of a state of type internal, in memory and in a file. */
 #define HG_INTERNAL_STATE_BYTES 500
-#define HG_PACKED_STATE_BYTES 128
+#define HG_PACKED_STATE_BYTES 48
 
 /* Estimated number of files that a process writes groups to, which it shares with others. */
 #define HG_SHARED_FILES 32
@@ -558,8 +559,8 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_byte
 	double bytes = groups * hg_group_bytes(path, width, list_length(path->aggrefs));
 	double pages = ceil(rows * row_bytes / BLCKSZ);
 	double files = 0;
+	double partitions = 1;
 	double written;
-	int partitions;
 	int level;
 
 	/* the types of states are only looked up if they may matter */
@@ -568,12 +569,14 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_byte
 	if (bytes <= limit)
 		return 0;
 	written = 1 - limit / bytes;
-	partitions = 1 << hg_aggregate_spill_bits(bytes, (uint64) limit, 0);
 	/* buffers and hash tables take part of the memory */
 	for (level = 0; level < HG_SPILL_LEVELS && bytes > limit / 2; level++)
 	{
-		bytes /= partitions;
-		files += pow(partitions, level + 1);
+		const int bits = hg_aggregate_spill_bits(bytes, (uint64) limit, 0);
+
+		bytes = ldexp(bytes, -bits);
+		partitions = ldexp(partitions, bits);
+		files += partitions;
 	}
 	return level * written * pages * HG_GROUPS_PAGE * seq_page_cost +
 		   Min(files, rows) * HG_GROUPS_FILE * random_page_cost;
@@ -586,12 +589,12 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_byte
 static Cost
 hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
 {
-	double row_bytes = input->pathtarget->width + HG_GROUP_BYTES +
-					   list_length(path->aggrefs) * 2.0 * sizeof(Datum) +
+	double row_bytes = input->pathtarget->width + HG_GROUP_ROW_BYTES +
+					   list_length(path->aggrefs) * sizeof(Datum) +
 					   hg_count_internal(path) * HG_PACKED_STATE_BYTES;
 	double share = (double) get_hash_memory_limit() / Max(list_length(path->sets), 1);
 	double combining = list_length(path->aggrefs) * HG_AGGREGATE_NS +
-					   hg_count_internal(path) * HG_COMBINE_INTERNAL_NS;
+					   hg_count_internal(path) * HG_COMBINE_PACKED_NS;
 	Cost cost = 0;
 	ListCell *lc;
 
@@ -686,8 +689,9 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup +=
 		hg_workers_cost(out->parent, out->parallel_workers, asks ? 0 : hg_workers_priced(input));
 
-	startup += hg_aggregate_disk_cost(path, input->rows, input->pathtarget->width + HG_GROUP_BYTES,
-									  groups, (double) get_hash_memory_limit());
+	startup +=
+		hg_aggregate_disk_cost(path, input->rows, input->pathtarget->width + HG_GROUP_ROW_BYTES,
+							   groups, (double) get_hash_memory_limit());
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;

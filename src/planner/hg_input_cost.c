@@ -319,6 +319,36 @@ hg_qual_sample(Expr *clause)
 	return (Node *) makeBoolExpr(all->boolop, list_copy_head(all->args, HG_QUAL_SAMPLE), -1);
 }
 
+/* What a row saves if EXISTS subqueries are hashed; rows is the number of rows. */
+typedef struct HgHashedSubplans
+{
+	double rows;
+	Cost saving;
+} HgHashedSubplans;
+
+/*
+ * Adds what a row of a whole table saves because an EXISTS is hashed: core prices the alternative
+ * that runs the subquery for each row, and takes the other one if the plan has many rows.
+ */
+static bool
+hg_hashed_subplans_walker(Node *node, HgHashedSubplans *hashed)
+{
+	if (node == NULL)
+		return false;
+	if (IsA(node, AlternativeSubPlan))
+	{
+		const List *subplans = ((const AlternativeSubPlan *) node)->subplans;
+		const SubPlan *each = linitial_node(SubPlan, subplans);
+		const SubPlan *once = lsecond_node(SubPlan, subplans);
+
+		hashed->saving += Max(each->startup_cost + each->per_call_cost - once->per_call_cost -
+								  once->startup_cost / Max(hashed->rows, 1),
+							  0);
+		return false;
+	}
+	return expression_tree_walker(node, hg_hashed_subplans_walker, hashed);
+}
+
 /*
  * Returns what a row of a table saves for clauses evaluated over columns, minus what others cost
  * if it is read from cached columns.
@@ -342,7 +372,13 @@ hg_qual_saving(const RelOptInfo *rel)
 			row += HG_COLUMN_QUAL_SAVED * cost.per_tuple * hg_qual_share(rel, rinfo->clause);
 		}
 		else
+		{
+			HgHashedSubplans hashed = {rel->tuples, 0};
+
+			hg_hashed_subplans_walker((Node *) rinfo->clause, &hashed);
+			row += hashed.saving;
 			formed = true;
+		}
 	}
 	return formed ? row - hg_tuple_cost(HG_FORM_CACHED_NS) * hg_scan_share(rel) : row;
 }

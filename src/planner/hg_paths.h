@@ -94,6 +94,13 @@ extern bool hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop
  */
 extern void hg_adaptive_replace(PlannerInfo *root, RelOptInfo *joinrel, const Path *adaptive);
 
+/*
+ * hg_join_rows.c: raises the planner's estimates of the rows of joins of a base relation with those
+ * before it in the range table, if hashgraph.join_estimates is on. Call it once for each relation,
+ * when all sizes are known and before any join has a path.
+ */
+extern void hg_raise_join_rows(PlannerInfo *root, RelOptInfo *rel);
+
 /* hg_scan_path.c: scans as inputs of our nodes */
 
 /*

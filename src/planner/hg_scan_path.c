@@ -179,6 +179,8 @@ hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel, bool joined)
 static void
 hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
 {
+	if (hg_enabled)
+		hg_raise_join_rows(root, rel);
 	if (hg_enabled && rte->rtekind == RTE_RELATION)
 	{
 		bool joined = hg_rel_is_joined(root);

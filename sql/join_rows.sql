@@ -1,0 +1,102 @@
+--
+-- How many rows the planner expects of joins: ranges of keys that a filter chooses, and keys of several columns.
+--
+\getenv abs_srcdir PG_ABS_SRCDIR
+\set join_check :abs_srcdir '/sql/include/join_check.sql'
+\set ECHO none
+\i :join_check
+\set ECHO all
+
+-- the expected rows of a query's topmost node, and the counted ones
+create function expected(query text) returns numeric language plpgsql as $$
+declare plan json;
+begin
+  execute 'explain (format json) ' || query into plan;
+  return plan->0->'Plan'->>'Plan Rows';
+end
+$$;
+create function counted(query text) returns numeric language plpgsql as $$
+declare n numeric;
+begin
+  execute format('select count(*) from (%s) q', query) into n;
+  return n;
+end
+$$;
+-- right if at most twice or half as many rows are expected as there are
+create function tell(query text, out ours text, out without text) language plpgsql as $$
+declare n numeric := counted(query);
+begin
+  set local hashgraph.join_estimates = on;
+  ours := case when expected(query) between n / 2 and n * 2 then 'right' when expected(query) < n then 'too few' else 'too many' end;
+  set local hashgraph.join_estimates = off;
+  without := case when expected(query) between n / 2 and n * 2 then 'right' when expected(query) < n then 'too few' else 'too many' end;
+end
+$$;
+
+-- a hundred years, with sales in four of them
+create table r_day as
+  select i as id, date '1951-01-01' + i as day, (i / 365) as year, i % 365 / 31 as month, -i as back from generate_series(0, 36499) i;
+create table r_sale as
+  select i as id, 25000 + i * 7 % 1460 as day_id, i % 1000 as customer from generate_series(1, 40000) i;
+create table r_shuffled as select * from r_day order by hashint4(id);
+alter table r_day add primary key (id);
+alter table r_shuffled add primary key (id);
+vacuum analyze r_day, r_sale, r_shuffled;
+
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where d.year = 70');
+select * from tell('select 1 from r_sale s, r_day d where s.day_id = d.id and d.year between 69 and 70 and d.month = 3');
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where d.day >= date ''2020-01-01'' and d.day < date ''2021-01-01''');
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where 70 = d.year');
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where d.year in (70, 71)');
+-- stored in the opposite order
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where d.back between -26000 and -25600');
+-- of the key itself, too
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where d.id between 25000 and 25999');
+-- semijoins
+select * from tell('select 1 from r_sale s where s.day_id in (select id from r_day where year = 70)');
+select * from tell('select 1 from r_sale s where exists (select 1 from r_day d where d.id = s.day_id and d.year = 70)');
+-- rows in no order do not tell which keys a filter chooses
+select * from tell('select 1 from r_sale s join r_shuffled d on s.day_id = d.id where d.year = 70');
+-- a year without sales is not expected to have fewer rows than without the extension
+select expected('select 1 from r_sale s join r_day d on s.day_id = d.id where d.year = 3') >= 300;
+-- a foreign key has the same assumption
+alter table r_sale add foreign key (day_id) references r_day;
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id where d.year = 70');
+-- three tables
+select * from tell('select 1 from r_sale s join r_day d on s.day_id = d.id join r_shuffled x on x.id = d.id where d.year = 70');
+-- values that no type with an order of integers has, null constants, long lists and parameters
+create table r_name as select (i + 25000)::text as name, i as n from generate_series(1, 5000) i;
+alter table r_name add primary key (name);
+analyze r_name;
+select join_check('select s.id from r_sale s join r_name x on s.day_id::text = x.name where x.n < 100');
+select join_check('select s.id from r_sale s join r_day d on s.day_id = d.id where d.year = null');
+select join_check('select s.id from r_sale s join r_day d on s.day_id = d.id where d.year in (70, null)');
+select join_check('select s.id from r_sale s join r_day d on s.day_id = d.id where d.year = any (array(select 70))');
+select join_check('select s.id from r_sale s join r_day d on s.day_id = d.id where d.id = any (array[' || string_agg(i::text, ',') || '])') from generate_series(25000, 25100) i;
+prepare p(int) as select count(*) from r_sale s join r_day d on s.day_id = d.id where d.year = $1;
+set plan_cache_mode = force_generic_plan;
+execute p(70);
+reset plan_cache_mode;
+
+-- a key of two columns
+create table r_line as select i / 5 as ticket, i % 5 * 1000 + i % 997 as item, i as v from generate_series(1, 40000) i;
+create table r_return as select ticket, item, v as w from r_line where v % 10 = 3;
+alter table r_line add primary key (ticket, item);
+analyze r_line, r_return;
+select * from tell('select 1 from r_line l join r_return r on l.ticket = r.ticket and l.item = r.item');
+select * from tell('select 1 from r_line l, r_return r where l.ticket = r.ticket and l.item = r.item and l.v <= 20000');
+select * from tell('select 1 from r_return r join (select ticket, item from r_line group by 1, 2) l using (ticket, item)');
+select * from tell('select 1 from r_return r join (select ticket, item from r_line intersect select ticket, item from r_line) l using (ticket, item)');
+-- of which other tables have a column, too
+create table r_item as select i as item from generate_series(0, 5000) i;
+alter table r_item add primary key (item);
+analyze r_item;
+select * from tell('select 1 from r_line l join r_return r on l.ticket = r.ticket and l.item = r.item join r_item i on i.item = l.item');
+-- columns that are no key are taken to be independent
+create table r_other as select i % 200 as ticket, i % 77 as item from generate_series(1, 20000) i;
+analyze r_other;
+select * from tell('select 1 from r_other a join r_other b on a.ticket = b.ticket and a.item = b.item');
+select join_check('select l.v, r.w from r_line l join r_return r on l.ticket = r.ticket and l.item = r.item');
+
+drop table r_sale, r_day, r_shuffled, r_name, r_line, r_return, r_item, r_other;
+drop function expected, counted, tell;

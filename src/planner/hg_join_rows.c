@@ -1,0 +1,531 @@
+/*-------------------------------------------------------------------------
+ *
+ * hg_join_rows.c
+ *	  Raises PostgreSQL's estimates of the rows that joins return, where its statistics show that
+ *	  two of its assumptions are wrong.
+ *
+ * PostgreSQL assumes that a filter of one table chooses keys at random. A filter on the years of a
+ * calendar does not: it chooses a range of days, and all rows of a table of sales may be in a few
+ * such ranges. Both columns of the calendar, the filtered one and the key, are stored in order,
+ * which their statistics say as "correlation". So the filter chooses a range of rows, these have
+ * a range of keys, and the histogram of the other table's column says how many of its rows have
+ * such keys. The selectivity of the clause "sale.day = calendar.day" is this share of rows over the
+ * number of keys in the range.
+ *
+ * PostgreSQL also assumes that the columns of a join are independent, and multiplies the
+ * selectivities of their clauses. The columns of a key are not independent: if they are unique
+ * together in one relation, all clauses together choose at most one of its rows. This file expects
+ * one, as PostgreSQL does if the columns of the other relation are a foreign key.
+ *
+ * Estimates are only raised: of the two mistakes, a join that returns more rows than expected costs
+ * more. The planner keeps the selectivity of a clause in its RestrictInfo, and asks for it again
+ * for each join of these tables. This file asks first, before there is any path of a join, and
+ * replaces it.
+ *
+ * Copyright (c) 2026, the hashgraph authors
+ *
+ *-------------------------------------------------------------------------
+ */
+#include "hg_compat.h"
+
+#include <float.h>
+#include <math.h>
+
+#include "access/stratnum.h"
+#include "catalog/pg_statistic.h"
+#include "catalog/pg_type.h"
+#include "nodes/makefuncs.h"
+#include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
+#include "optimizer/paths.h"
+#include "optimizer/plancat.h"
+#include "optimizer/planmain.h"
+#include "utils/array.h"
+#include "utils/date.h"
+#include "utils/lsyscache.h"
+#include "utils/selfuncs.h"
+#include "utils/timestamp.h"
+#include "utils/typcache.h"
+
+#include "hg_guc.h"
+#include "planner/hg_paths.h"
+
+/* A column with at least this correlation, in absolute value, is stored in order. */
+#define HG_ORDERED_CORRELATION 0.99
+
+/* The longest list of an IN whose least and greatest values are looked for. */
+#define HG_RANGE_VALUES 32
+
+/* A range of a table's rows in the order of a column, as shares of the table from 0 to 1. */
+typedef struct HgRowRange
+{
+	double low;
+	double high;
+} HgRowRange;
+
+/* A side of a join clause. */
+typedef struct HgClauseSide
+{
+	RelOptInfo *rel;
+	Var *var;
+} HgClauseSide;
+
+/* ---------------------------------------------------------------------
+ * The rows that a filter chooses
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns the correlation of a column's values with their positions in the table; 0: unknown. */
+static double
+hg_column_correlation(const VariableStatData *column)
+{
+	AttStatsSlot slot;
+	double correlation = 0;
+
+	if (HeapTupleIsValid(column->statsTuple) &&
+		get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_CORRELATION, InvalidOid,
+						 ATTSTATSSLOT_NUMBERS))
+	{
+		if (slot.nnumbers == 1)
+			correlation = slot.numbers[0];
+		free_attstatsslot(&slot);
+	}
+	return correlation;
+}
+
+/* Returns the selectivity of "var operator value" for an operator of btree's strategy. */
+static double
+hg_column_selectivity(PlannerInfo *root, Var *var, Oid type, Datum value, StrategyNumber strategy)
+{
+	TypeCacheEntry *cache = lookup_type_cache(var->vartype, TYPECACHE_BTREE_OPFAMILY);
+	Oid opno = get_opfamily_member(cache->btree_opf, cache->btree_opintype, type, strategy);
+	int16 length;
+	bool by_value;
+	Const *constant;
+
+	if (!OidIsValid(opno))
+		return -1;
+	get_typlenbyval(type, &length, &by_value);
+	constant = makeConst(type, -1, var->varcollid, length, value, false, by_value);
+	return restriction_selectivity(root, opno, list_make2(var, constant), var->varcollid,
+								   (int) var->varno);
+}
+
+/* Narrows a range to that of the rows with "var = value". */
+static bool
+hg_range_of_value(PlannerInfo *root, Var *var, Oid type, Datum value, HgRowRange *range)
+{
+	double below = hg_column_selectivity(root, var, type, value, BTLessStrategyNumber);
+	double equal = hg_column_selectivity(root, var, type, value, BTEqualStrategyNumber);
+
+	if (below < 0 || equal < 0)
+		return false;
+	*range = (HgRowRange){below, Min(below + equal, 1)};
+	return true;
+}
+
+/* The same for "var = ANY (list)": the range has all its values. */
+static bool
+hg_range_of_list(PlannerInfo *root, Var *var, const Const *list, HgRowRange *range)
+{
+	ArrayType *array = DatumGetArrayTypeP(list->constvalue);
+	const Oid type = ARR_ELEMTYPE(array);
+	int16 length;
+	bool by_value;
+	char align;
+	Datum *values;
+	bool *nulls;
+	int nvalues;
+
+	get_typlenbyvalalign(type, &length, &by_value, &align);
+	deconstruct_array(array, type, length, by_value, align, &values, &nulls, &nvalues);
+	if (nvalues == 0 || nvalues > HG_RANGE_VALUES)
+		return false;
+	*range = (HgRowRange){1, 0};
+	for (int i = 0; i < nvalues; i++)
+	{
+		HgRowRange one;
+
+		if (nulls[i])
+			continue;
+		if (!hg_range_of_value(root, var, type, values[i], &one))
+			return false;
+		range->low = Min(range->low, one.low);
+		range->high = Max(range->high, one.high);
+	}
+	return range->low < range->high;
+}
+
+/*
+ * Sets the range of rows that a clause chooses in the order of a column of the relation, and that
+ * column.  Returns false if the clause compares no column with a constant by its order.
+ */
+static bool
+hg_range_of_clause(PlannerInfo *root, RestrictInfo *rinfo, VariableStatData *column,
+				   HgRowRange *range)
+{
+	const bool is_list = IsA(rinfo->clause, ScalarArrayOpExpr);
+	Oid opno;
+	List *args;
+	Node *other;
+	bool on_left;
+	bool found = false;
+
+	if (is_list && ((ScalarArrayOpExpr *) rinfo->clause)->useOr)
+	{
+		opno = ((ScalarArrayOpExpr *) rinfo->clause)->opno;
+		args = ((ScalarArrayOpExpr *) rinfo->clause)->args;
+	}
+	else if (is_opclause(rinfo->clause) && list_length(((OpExpr *) rinfo->clause)->args) == 2)
+	{
+		opno = ((OpExpr *) rinfo->clause)->opno;
+		args = ((OpExpr *) rinfo->clause)->args;
+	}
+	else
+		return false;
+	if (!get_restriction_variable(root, args, 0, column, &other, &on_left))
+		return false;
+	if (IsA(column->var, Var) && IsA(other, Const) && !((Const *) other)->constisnull &&
+		(on_left || OidIsValid(opno = get_commutator(opno))))
+	{
+		Var *var = (Var *) column->var;
+		TypeCacheEntry *cache = lookup_type_cache(var->vartype, TYPECACHE_BTREE_OPFAMILY);
+		const Const *constant = (const Const *) other;
+		double selectivity;
+
+		switch (get_op_opfamily_strategy(opno, cache->btree_opf))
+		{
+			case BTEqualStrategyNumber:
+				found = is_list ? hg_range_of_list(root, var, constant, range)
+								: hg_range_of_value(root, var, constant->consttype,
+													constant->constvalue, range);
+				break;
+			case BTLessStrategyNumber:
+			case BTLessEqualStrategyNumber:
+				selectivity = clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER, NULL);
+				*range = (HgRowRange){0, selectivity};
+				found = !is_list;
+				break;
+			case BTGreaterStrategyNumber:
+			case BTGreaterEqualStrategyNumber:
+				selectivity = clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER, NULL);
+				*range = (HgRowRange){1 - selectivity, 1};
+				found = !is_list;
+				break;
+			default:
+				break;
+		}
+	}
+	if (!found)
+		ReleaseVariableStats(*column);
+	return found;
+}
+
+/*
+ * Sets the range of a relation's rows, in the order of a key that is stored in order, that its
+ * filters choose.  Returns false if none chooses a range.
+ */
+static bool
+hg_filtered_range(PlannerInfo *root, const RelOptInfo *rel, const Var *key, double correlation,
+				  HgRowRange *range)
+{
+	ListCell *lc;
+
+	*range = (HgRowRange){0, 1};
+	foreach (lc, rel->baserestrictinfo)
+	{
+		VariableStatData column;
+		HgRowRange one;
+		double product;
+
+		if (!hg_range_of_clause(root, lfirst(lc), &column, &one))
+			continue;
+		product = hg_column_correlation(&column) * correlation;
+		if (((Var *) column.var)->varattno == key->varattno)
+			product = 1;
+		ReleaseVariableStats(column);
+		if (fabs(product) < HG_ORDERED_CORRELATION * HG_ORDERED_CORRELATION)
+			continue;
+		if (product < 0)
+			one = (HgRowRange){1 - one.high, 1 - one.low};
+		range->low = Max(range->low, one.low);
+		range->high = Min(range->high, one.high);
+	}
+	return range->high - range->low < 1;
+}
+
+/* ---------------------------------------------------------------------
+ * The keys of these rows in the other table
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns the value at a position, from 0 to 1, of a histogram of integers, dates or times. */
+static Datum
+hg_histogram_value(const AttStatsSlot *histogram, Oid type, double position)
+{
+	const double at = position * (histogram->nvalues - 1);
+	const int bin = Min((int) at, histogram->nvalues - 2);
+	const Datum low = histogram->values[bin];
+	const Datum high = histogram->values[bin + 1];
+
+	switch (type)
+	{
+		case INT2OID:
+			return Int16GetDatum(
+				(int16) (DatumGetInt16(low) + (at - bin) * ((double) DatumGetInt16(high) -
+															(double) DatumGetInt16(low))));
+		case INT4OID:
+		case DATEOID:
+			return Int32GetDatum(
+				(int32) (DatumGetInt32(low) + (at - bin) * ((double) DatumGetInt32(high) -
+															(double) DatumGetInt32(low))));
+		default:
+			return Int64GetDatum(DatumGetInt64(low) +
+								 (int64) ((at - bin) * ((double) DatumGetInt64(high) -
+														(double) DatumGetInt64(low))));
+	}
+}
+
+/* Returns the share of the rows of a column that have the keys of a range of another relation. */
+static double
+hg_share_of_keys(PlannerInfo *root, Var *var, const VariableStatData *key, Oid type,
+				 const HgRowRange *range)
+{
+	AttStatsSlot histogram;
+	double low;
+	double high;
+
+	if (type != INT2OID && type != INT4OID && type != INT8OID && type != DATEOID &&
+		type != TIMESTAMPOID && type != TIMESTAMPTZOID)
+		return -1;
+	if (!HeapTupleIsValid(key->statsTuple) ||
+		!get_attstatsslot(&histogram, key->statsTuple, STATISTIC_KIND_HISTOGRAM, InvalidOid,
+						  ATTSTATSSLOT_VALUES))
+		return -1;
+	if (histogram.nvalues < 2 || histogram.valuetype != type)
+	{
+		free_attstatsslot(&histogram);
+		return -1;
+	}
+	low = hg_column_selectivity(root, var, type, hg_histogram_value(&histogram, type, range->low),
+								BTLessStrategyNumber);
+	high = hg_column_selectivity(root, var, type, hg_histogram_value(&histogram, type, range->high),
+								 BTLessEqualStrategyNumber);
+	free_attstatsslot(&histogram);
+	return low < 0 || high < 0 ? -1 : high - low;
+}
+
+/* Returns true if a semijoin or antijoin has one relation on its right and the other one not. */
+static bool
+hg_rels_are_semijoined(const PlannerInfo *root, const RelOptInfo *left, const RelOptInfo *right)
+{
+	ListCell *lc;
+
+	foreach (lc, root->join_info_list)
+	{
+		const SpecialJoinInfo *info = lfirst(lc);
+
+		if ((info->jointype == JOIN_SEMI || info->jointype == JOIN_ANTI) &&
+			bms_is_subset(right->relids, info->syn_righthand) &&
+			!bms_is_subset(left->relids, info->syn_righthand))
+			return true;
+	}
+	return false;
+}
+
+/* Returns the selectivity of a clause in an inner join, which the planner keeps. */
+static double
+hg_join_selectivity(PlannerInfo *root, RestrictInfo *rinfo)
+{
+	SpecialJoinInfo join = {.type = T_SpecialJoinInfo, .jointype = JOIN_INNER};
+
+	join.min_lefthand = join.syn_lefthand = rinfo->left_relids;
+	join.min_righthand = join.syn_righthand = rinfo->right_relids;
+	return clause_selectivity(root, (Node *) rinfo, 0, JOIN_INNER, &join);
+}
+
+/*
+ * Raises the selectivity of a clause whose key side has unique values and is filtered.  The
+ * planner does not look at the selectivity where a foreign key says how many rows there are, and
+ * such a foreign key is no longer considered.
+ */
+static void
+hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const HgClauseSide *other,
+				   const HgClauseSide *key)
+{
+	const RelOptInfo *rel = key->rel;
+	VariableStatData column;
+	HgRowRange range;
+	double correlation;
+
+	if (rel->baserestrictinfo == NIL || rel->rtekind != RTE_RELATION || rel->tuples < 1)
+		return;
+	examine_variable(root, (Node *) key->var, 0, &column);
+	correlation = hg_column_correlation(&column);
+	if (column.isunique && fabs(correlation) >= HG_ORDERED_CORRELATION &&
+		hg_filtered_range(root, rel, key->var, correlation, &range))
+	{
+		const double keys = Max((range.high - range.low) * rel->tuples, rel->rows);
+		const HgRowRange values =
+			correlation > 0 ? range : (HgRowRange){1 - range.high, 1 - range.low};
+		const double share =
+			hg_share_of_keys(root, other->var, &column, key->var->vartype, &values);
+
+		if (share / keys > hg_join_selectivity(root, rinfo))
+		{
+			ListCell *lc;
+
+			rinfo->norm_selec = Min(share / keys, 1);
+			if (hg_rels_are_semijoined(root, other->rel, rel))
+				rinfo->outer_selec = Min(share * rel->rows / keys, 1);
+			foreach (lc, root->fkey_list)
+			{
+				const ForeignKeyOptInfo *fkey = lfirst(lc);
+
+				if (fkey->con_relid == other->rel->relid && fkey->ref_relid == rel->relid)
+					root->fkey_list = foreach_delete_current(root->fkey_list, lc);
+			}
+		}
+	}
+	ReleaseVariableStats(column);
+}
+
+/* ---------------------------------------------------------------------
+ * Joins of several columns
+ * ---------------------------------------------------------------------
+ */
+
+/* Returns true if a clause's columns are equal to a column of a third relation, too. */
+static bool
+hg_clause_is_common(const RestrictInfo *rinfo)
+{
+	int nmembers = 0;
+	ListCell *lc;
+
+	foreach (lc, rinfo->parent_ec->ec_members)
+		nmembers += !lfirst_node(EquivalenceMember, lc)->em_is_child;
+	return nmembers > 2;
+}
+
+/*
+ * Raises the selectivities of clauses between two relations, if the columns of one are unique
+ * together: each row of the other one is then expected to have its match there, as a row with a
+ * foreign key has.  If possible, clauses are raised that no other clause replaces in joins of more
+ * relations.
+ */
+static void
+hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *const rels[2])
+{
+	Relids both = bms_union(rels[0]->relids, rels[1]->relids);
+	double common = 0; /* logarithms of selectivities */
+	double own = 0;
+	double wanted = 0;
+	ListCell *lc;
+
+	for (int i = 0; i < 2; i++)
+		if (rels[i]->tuples > 1 && innerrel_is_unique(root, both, rels[1 - i]->relids, rels[i],
+													  JOIN_INNER, clauses, false))
+			wanted = Min(wanted, -log(rels[i]->tuples));
+	foreach (lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+		double selectivity = log(Max(hg_join_selectivity(root, rinfo), DBL_MIN));
+
+		if (hg_clause_is_common(rinfo))
+			common += selectivity;
+		else
+			own += selectivity;
+	}
+	if (wanted >= 0 || common + own >= wanted)
+		return;
+	/* each clause takes a share, and none comes to more than 1 */
+	foreach (lc, clauses)
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+
+		if (own >= 0)
+			rinfo->norm_selec = pow(rinfo->norm_selec, wanted / common);
+		else if (!hg_clause_is_common(rinfo))
+			rinfo->norm_selec = pow(rinfo->norm_selec, Min(wanted - common, 0) / own);
+	}
+}
+
+/* ---------------------------------------------------------------------
+ * Pairs of relations
+ * ---------------------------------------------------------------------
+ */
+
+/* Sets the sides of a clause that compares a column with one of another relation. */
+static bool
+hg_clause_sides(const RestrictInfo *rinfo, RelOptInfo *const rels[2], HgClauseSide sides[2])
+{
+	const int left = bms_equal(rinfo->left_relids, rels[0]->relids) ? 0 : 1;
+	Node *args[2];
+
+	if (!is_opclause(rinfo->clause) || list_length(((OpExpr *) rinfo->clause)->args) != 2)
+		return false;
+	args[left] = get_leftop(rinfo->clause);
+	args[1 - left] = get_rightop(rinfo->clause);
+	for (int i = 0; i < 2; i++)
+	{
+		Node *arg = args[i];
+
+		if (IsA(arg, RelabelType))
+			arg = (Node *) ((RelabelType *) arg)->arg;
+		if (!IsA(arg, Var) || ((Var *) arg)->varlevelsup > 0 ||
+			((Var *) arg)->varno != rels[i]->relid)
+			return false;
+		sides[i] = (HgClauseSide){rels[i], (Var *) arg};
+	}
+	return true;
+}
+
+/* Raises the estimates of the clauses between two relations. */
+static void
+hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
+{
+	List *clauses = NIL;
+	ListCell *lc;
+
+	foreach (lc, hg_join_equalities(root, rels[0], rels[1]))
+	{
+		RestrictInfo *rinfo = lfirst(lc);
+		HgClauseSide sides[2];
+
+		if (!hg_clause_sides(rinfo, rels, sides))
+			continue;
+		for (int i = 0; i < 2; i++)
+			hg_raise_for_range(root, rinfo, &sides[i], &sides[1 - i]);
+		clauses = lappend(clauses, rinfo);
+	}
+	if (list_length(clauses) > 1)
+		hg_raise_for_key(root, clauses, rels);
+}
+
+/* Returns true if the estimates of a pair may be raised: there is a filter or a second clause. */
+static bool
+hg_pair_may_rise(const RelOptInfo *a, const RelOptInfo *b)
+{
+	Bitmapset *common = bms_intersect(a->eclass_indexes, b->eclass_indexes);
+	const int nclauses = bms_num_members(common);
+
+	bms_free(common);
+	return nclauses > 1 ||
+		   (nclauses == 1 && (a->baserestrictinfo != NIL || b->baserestrictinfo != NIL));
+}
+
+void
+hg_raise_join_rows(PlannerInfo *root, RelOptInfo *rel)
+{
+	if (!hg_join_estimates || rel->reloptkind != RELOPT_BASEREL || !rel->has_eclass_joins)
+		return;
+	/* the relations that come later have a call of their own */
+	for (Index i = 1; i < rel->relid; i++)
+	{
+		RelOptInfo *other = root->simple_rel_array[i];
+
+		if (other != NULL && other->reloptkind == RELOPT_BASEREL && other->has_eclass_joins &&
+			hg_pair_may_rise(rel, other))
+			hg_raise_pair(root, (RelOptInfo *[2]){other, rel});
+	}
+}
