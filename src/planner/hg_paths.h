@@ -198,10 +198,10 @@ extern bool hg_node_varies(Node *node);
 extern void hg_subplan_path_init(void);
 
 /*
- * Takes back that a statement's expressions are compiled if only calls of subqueries whose results
- * are kept make it seem expensive enough.
+ * hg_jit.c: takes back that a statement's expressions are compiled if it only seems expensive
+ * enough because of our nodes, or of calls of subqueries whose results are kept.
  */
-extern void hg_subplan_decide_jit(PlannedStmt *statement);
+extern void hg_decide_jit(PlannedStmt *statement);
 
 /* hg_scan_lookup_path.c: scans in correlated subqueries, whose rows are looked up by hash */
 

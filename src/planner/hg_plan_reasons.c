@@ -577,7 +577,7 @@ hg_planner(HG_PLANNER_PARAMETERS)
 	}
 	PG_END_TRY();
 	if (hg_enabled)
-		hg_subplan_decide_jit(statement);
+		hg_decide_jit(statement);
 	if (notes.outer == NULL && notes.root != NULL && hg_last_plan_is_wanted())
 	{
 		HgReasonWalk walk = {hg_last_plan_begin(), &notes};

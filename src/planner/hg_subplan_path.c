@@ -12,11 +12,6 @@
  * A subquery that may return other rows in the same statement runs each time: one with functions
  * that are not immutable, row locks, or relations that are not read by a snapshot.
  *
- * JIT.  Core adds the cost of a run for each row, as if nothing were kept.  So a plan may seem to
- * cost enough for its expressions to be compiled, which takes 0.2 s or more.  Whether it does is
- * decided again here, without the costs of nodes that call such subqueries, or subqueries that are
- * hashed.  The costs that EXPLAIN shows stay as they are.
- *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -25,7 +20,6 @@
 
 #include "access/transam.h"
 #include "catalog/pg_class.h"
-#include "jit/jit.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -34,7 +28,6 @@
 #include "utils/typcache.h"
 
 #include "engine/hg_cost_table.h"
-#include "executor/lookup/hg_scan_lookup.h"
 #include "hg_guc.h"
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
@@ -186,98 +179,6 @@ hg_memoize_subquery(PlannerInfo *root, RelOptInfo *final_rel)
 			(hg_force || path->total_cost >= hg_tuple_cost(HG_MEMOIZED_RUN_NS)))
 			lfirst(lc) = hg_memoize_path_create(root, final_rel, path, &key);
 	}
-}
-
-/* ---------------------------------------------------------------------
- * JIT of plans with subqueries that are kept
- * ---------------------------------------------------------------------
- */
-
-/* The subqueries that a node's expressions call. */
-typedef struct HgKeptSubplans
-{
-	const PlannedStmt *statement;
-	bool kept; /* results or rows of one of them are kept */
-	Cost runs; /* costs of one run of each */
-} HgKeptSubplans;
-
-/* Returns true if a plan has a node that hashes the rows of a correlated subquery. */
-static bool
-hg_plan_looks_up(const Plan *plan)
-{
-	ListCell *lc;
-
-	if (IsA(plan, CustomScan) && ((const CustomScan *) plan)->methods == &hg_scan_lookup_methods)
-		return true;
-	foreach (lc, hg_plan_inputs(plan))
-		if (hg_plan_looks_up(lfirst(lc)))
-			return true;
-	return false;
-}
-
-static bool
-hg_find_kept_walker(Node *node, HgKeptSubplans *found)
-{
-	if (node == NULL)
-		return false;
-	if (IsA(node, SubPlan))
-	{
-		const SubPlan *subplan = (const SubPlan *) node;
-		const Plan *plan = list_nth(found->statement->subplans, subplan->plan_id - 1);
-
-		found->runs += plan->total_cost;
-		found->kept |= subplan->useHashTable || IsA(plan, Memoize) || hg_plan_looks_up(plan);
-	}
-	return expression_tree_walker(node, hg_find_kept_walker, found);
-}
-
-/* Returns what a plan costs beyond its inputs because each call of a subquery seems to run it. */
-static Cost
-hg_kept_cost(const PlannedStmt *statement, const Plan *plan)
-{
-	HgKeptSubplans found = {statement};
-	Cost cost = 0;
-	ListCell *lc;
-
-	check_stack_depth();
-	foreach (lc, plan->initPlan)
-		cost += hg_kept_cost(statement,
-							 list_nth(statement->subplans, lfirst_node(SubPlan, lc)->plan_id - 1));
-	(void) hg_find_kept_walker((Node *) plan->qual, &found);
-	(void) hg_find_kept_walker((Node *) plan->targetlist, &found);
-	if (IsA(plan, CustomScan))
-		(void) hg_find_kept_walker((Node *) ((const CustomScan *) plan)->custom_exprs, &found);
-	if (found.kept)
-		cost += plan->total_cost - found.runs;
-	foreach (lc, hg_plan_inputs(plan))
-	{
-		const Plan *input = lfirst(lc);
-		double times =
-			IsA(plan, NestLoop) && input == plan->righttree ? Max(plan->lefttree->plan_rows, 1) : 1;
-
-		if (found.kept)
-			cost -= input->total_cost * times;
-		cost += hg_kept_cost(statement, input) * times;
-	}
-	/* an adaptive join shows the inner side that it may not read */
-	return Min(Max(cost, 0), plan->total_cost);
-}
-
-void
-hg_subplan_decide_jit(PlannedStmt *statement)
-{
-	Cost cost = statement->planTree->total_cost;
-
-	if ((statement->jitFlags & PGJIT_PERFORM) == 0 || statement->subplans == NIL)
-		return;
-	cost -= hg_kept_cost(statement, statement->planTree);
-	/* as standard_planner() does */
-	if (cost <= jit_above_cost)
-		statement->jitFlags = PGJIT_NONE;
-	if (cost <= jit_optimize_above_cost)
-		statement->jitFlags &= ~PGJIT_OPT3;
-	if (cost <= jit_inline_above_cost)
-		statement->jitFlags &= ~PGJIT_INLINE;
 }
 
 static void

@@ -261,13 +261,23 @@ SQL
 
 SKIP:
 {
-	skip 'there is no JIT compiler', 7 unless $node->safe_psql('postgres', 'select pg_jit_available()') eq 't';
+	skip 'there is no JIT compiler', 10 unless $node->safe_psql('postgres', 'select pg_jit_available()') eq 't';
 	my $jit = 'set jit = on; set jit_above_cost = 0; set jit_inline_above_cost = 0; set jit_optimize_above_cost = 0';
 
 	like($node->safe_psql('postgres', "$jit; explain (analyze, costs off) $joins{full}"),
 		qr/HashGraphJoin.*JIT:\s+Functions: [1-9]/s, 'expressions of the node are compiled');
 	same("$_: compiled", "$jit; select count(*), sum(hashtext(s::text)) from ($joins{$_}) s where coalesce(id, other) % 7 <> other % 3")
 	  for sort keys %joins;
+
+	# the server forces the node, whose price is then no measure
+	my $costly = 'select count(*) from jit_a a join jit_b b on a.k = b.k where a.v % 7 < 5';
+	my $plan = sub { return $node->safe_psql('postgres', "set hashgraph.force = off; set hashgraph.min_rows = 0; set jit = on; $_[0]; explain $costly"); };
+
+	$node->safe_psql('postgres', 'create table jit_a as select i as k, i as v from generate_series(1, 50000) i; create table jit_b as select k from jit_a; analyze jit_a, jit_b');
+	my ($cost) = $plan->('set jit = off') =~ /cost=\S+\.\.(\S+)/;
+	like($plan->('set jit_above_cost = 10'), qr/HashGraphJoin(?!.*JIT:)/s, 'a plan is not compiled for the cost of nodes that evaluate filters over columns');
+	like($plan->('set jit_above_cost = 10; set hashgraph.enabled = off'), qr/Hash Join.*JIT:/s, "... as PostgreSQL's own plan is");
+	cmp_ok($cost, '>', 10, '... though it costs enough');
 }
 
 # ------------------------------------------------------------------ below the node: append
