@@ -17,6 +17,7 @@
  *				rows are formed of columns for it
  *	computed	HG_FORM_CACHED_NS for each row that passes are not saved if a scan computes
  *				expressions, because rows are formed for them
+ *	subqueries	what core charges for running an EXISTS for each row, if it is hashed
  *	join		the cost of forming its rows, if columns are returned
  *	columns		HG_COLUMNS_SAVED_NS for each row of the cached share, if rows are aggregated
  *				without a join, or HG_COUNTED_SAVED_NS if they are only counted
