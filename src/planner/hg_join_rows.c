@@ -502,16 +502,49 @@ hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 		hg_raise_for_key(root, clauses, rels);
 }
 
-/* Returns true if the estimates of a pair may be raised: there is a filter or a second clause. */
+/* Returns true if a class of equal expressions has a column of a relation. */
 static bool
-hg_pair_may_rise(const RelOptInfo *a, const RelOptInfo *b)
+hg_class_has_column(const EquivalenceClass *ec, const RelOptInfo *rel)
 {
-	Bitmapset *common = bms_intersect(a->eclass_indexes, b->eclass_indexes);
-	const int nclauses = bms_num_members(common);
+	ListCell *lc;
 
-	bms_free(common);
-	return nclauses > 1 ||
-		   (nclauses == 1 && (a->baserestrictinfo != NIL || b->baserestrictinfo != NIL));
+	foreach (lc, ec->ec_members)
+	{
+		const Expr *expr = lfirst_node(EquivalenceMember, lc)->em_expr;
+
+		if (IsA(expr, RelabelType))
+			expr = ((const RelabelType *) expr)->arg;
+		if (IsA(expr, Var) && ((const Var *) expr)->varno == rel->relid)
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Returns true if the estimates of a pair may be raised: there is a filter or a second clause, and
+ * there are rows enough for that to matter.
+ */
+static bool
+hg_pair_may_rise(const PlannerInfo *root, const RelOptInfo *a, const RelOptInfo *b)
+{
+	int wanted = a->baserestrictinfo != NIL || b->baserestrictinfo != NIL ? 1 : 2;
+	int ncommon = 0;
+
+	if (a->rows + b->rows < hg_min_rows || !bms_overlap(a->eclass_indexes, b->eclass_indexes))
+		return false;
+	for (int i = -1; ncommon < wanted && (i = bms_next_member(a->eclass_indexes, i)) >= 0;)
+		ncommon += bms_is_member(i, b->eclass_indexes);
+	if (ncommon < wanted)
+		return false;
+	for (int i = -1; wanted > 0 && (i = bms_next_member(a->eclass_indexes, i)) >= 0;)
+	{
+		const EquivalenceClass *ec = list_nth(root->eq_classes, i);
+
+		if (bms_is_member(i, b->eclass_indexes) && !ec->ec_has_const &&
+			hg_class_has_column(ec, a) && hg_class_has_column(ec, b))
+			wanted--;
+	}
+	return wanted == 0;
 }
 
 void
@@ -525,7 +558,7 @@ hg_raise_join_rows(PlannerInfo *root, RelOptInfo *rel)
 		RelOptInfo *other = root->simple_rel_array[i];
 
 		if (other != NULL && other->reloptkind == RELOPT_BASEREL && other->has_eclass_joins &&
-			hg_pair_may_rise(rel, other))
+			hg_pair_may_rise(root, rel, other))
 			hg_raise_pair(root, (RelOptInfo *[2]){other, rel});
 	}
 }
