@@ -167,6 +167,9 @@ hg_plan_sets(const HgAggregatePath *path)
 	List *groups = NIL;
 	ListCell *lc;
 
+	if (path->sets == NIL)
+		groups = list_make1_int((int) Min(path->groups, INT_MAX));
+
 	foreach (lc, path->sets)
 	{
 		const HgPlannedSet *set = lfirst(lc);
@@ -189,8 +192,9 @@ hg_plan_branch(const HgAggregatePath *path, int ncolumns)
 {
 	bool numbered = path->first_branch > 0 && path->grouping_branch >= 0;
 
-	return list_make2(makeInteger(numbered ? ncolumns - 1 : -1),
-					  makeInteger(numbered ? path->grouping_branch : -1));
+	return list_make3(makeInteger(numbered ? ncolumns - 1 : -1),
+					  makeInteger(numbered ? path->grouping_branch : -1),
+					  makeInteger(numbered ? (int) path->command : -1));
 }
 
 /* The columns of a set operation, and the branch that they are named after. */
@@ -307,7 +311,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),
 					list_concat(hg_plan_branch(path, list_length(input)), hg_plan_sets(path))));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 16,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 17,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
@@ -645,6 +649,7 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	double returned = hg_aggregate_returned(path, groups);
 	ListCell *lc;
 
+	path->groups = groups;
 	out->rows = returned;
 	if (path->having != NIL)
 		out->rows = clamp_row_est(returned *

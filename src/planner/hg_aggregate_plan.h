@@ -22,6 +22,7 @@ typedef struct HgAggregatePath
 	Var *distinct;		/* column whose distinct values some aggregates take; or NULL */
 	Oid distinct_equality;
 	List *sets;		 /* HgPlannedSets (hg_grouping_sets.h); NIL: there is one */
+	double groups;	 /* estimated number before HAVING; with several sets that of the first one */
 	List *groupings; /* GroupingFuncs */
 	List *aggrefs;
 	List *having;
@@ -32,6 +33,7 @@ typedef struct HgAggregatePath
 	 * groups, whose rows come first; or -1
 	 */
 	int grouping_branch;
+	SetOpCmd command; /* of INTERSECT and EXCEPT */
 } HgAggregatePath;
 
 /* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */
@@ -42,7 +44,7 @@ extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *b
 							   List *tlist, List *clauses, List *custom_plans);
 
 /*
- * Fills in rows and costs of a path.  groups is the number of groups before HAVING; with several
+ * Fills in rows and costs of a path, and groups: the number of groups before HAVING.  With several
  * sets it is that of the first one.
  */
 extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);

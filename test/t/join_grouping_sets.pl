@@ -164,7 +164,7 @@ sub set_operation
 	my ($types, $depth) = @_;
 	my $query = branch($types, $depth);
 
-	$query .= ' ' . pick('union', 'union', 'union all', 'except', 'except', 'intersect', 'intersect', 'except all', 'intersect all') . ' ' . branch($types, $depth) for 1 .. pick(1, 1, 1, 2, 3);
+	$query .= ' ' . pick('union', 'union', 'union all', 'except', 'except', 'intersect', 'intersect', 'except all', 'except all', 'intersect all', 'intersect all') . ' ' . branch($types, $depth) for 1 .. pick(1, 1, 1, 2, 3);
 	return $query;
 }
 
@@ -177,7 +177,7 @@ sub set_operation_query
 
 	if (chance(12))
 	{
-		$query .= ' ' . pick('union', 'except', 'intersect') . ' select ' . join(', ', map { pick(@{ $expressions_of{$_} }) } @types) . ' from ' . pick('few', 'many') . ' r where r.id % 9 >= o.k';
+		$query .= ' ' . pick('union', 'except', 'intersect', 'except all', 'intersect all') . ' select ' . join(', ', map { pick(@{ $expressions_of{$_} }) } @types) . ' from ' . pick('few', 'many') . ' r where r.id % 9 >= o.k';
 		return "select o.k, q.* from dim o, lateral ($query offset 0) q";
 	}
 	$query .= " order by $all" . (chance(60) ? ' limit ' . pick(1, 10, 100) : '') if @types && chance(30);

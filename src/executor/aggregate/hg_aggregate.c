@@ -14,6 +14,7 @@
  *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).
  *	RETURN			Returns a row for each group: its columns and results in the scan slot,
  *					filtered by HAVING and projected.  A sort above may reject groups first.
+ *					INTERSECT ALL and EXCEPT ALL may return a group several times.
  *	NEXT_PARTITION	Aggregates the rows of a partition, whose groups did not fit into memory.
  *	NEXT_SET		Goes on with the groups of the next grouping set, which were combined from
  *					returned ones (hg_aggregate_sets.c).
@@ -108,6 +109,20 @@ hg_explain_is_one_set(const List *returned)
 	return count <= 1;
 }
 
+/* Shows which set operation the node does, with the words of core's node. */
+static void
+hg_explain_command(const CustomScan *cscan, ExplainState *es)
+{
+	static const char *const names[] = {[SETOPCMD_INTERSECT] = "Intersect",
+										[SETOPCMD_INTERSECT_ALL] = "Intersect All",
+										[SETOPCMD_EXCEPT] = "Except",
+										[SETOPCMD_EXCEPT_ALL] = "Except All"};
+	int command = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_COMMAND));
+
+	if (command >= 0)
+		ExplainPropertyText("Set Operation", names[command], es);
+}
+
 /*
  * Shows the group columns, and those of each grouping set that is returned, as core does.  Shows
  * the column whose distinct values are aggregated, too.
@@ -161,6 +176,7 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	const HgAggregateState *state = (const HgAggregateState *) node;
 	HgAggregateRecord record = hg_aggregate_current_record(state);
 
+	hg_explain_command((const CustomScan *) node->ss.ps.plan, es);
 	hg_explain_keys(node, ancestors, es);
 	if (!es->analyze)
 	{
@@ -407,6 +423,7 @@ hg_aggregate_begin_branches(HgAggregateState *state)
 
 	state->branch_column = branch >= 0 ? hg_aggregate_column(state, branch) : -1;
 	state->grouping_branch = intVal(list_nth(private, HG_AGGREGATE_GROUPING_BRANCH));
+	state->command = (SetOpCmd) intVal(list_nth(private, HG_AGGREGATE_COMMAND));
 }
 
 /*
@@ -685,17 +702,31 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Returns the next group that passes HAVING, projected, or NULL if there are no more. */
+/* Returns the next row of a set operation's group, which is in the scan slot. */
+static TupleTableSlot *
+hg_aggregate_next_copy(HgAggregateState *state)
+{
+	ScanState *ss = &state->css.ss;
+
+	state->copies--;
+	ResetExprContext(ss->ps.ps_ExprContext);
+	return hg_join_return_slot(ss, ss->ss_ScanTupleSlot);
+}
+
+/* Returns the next row of a group that passes HAVING, projected, or NULL if there are no more. */
 static TupleTableSlot *
 hg_aggregate_next_group(HgAggregateState *state)
 {
 	ScanState *ss = &state->css.ss;
 
+	if (state->copies > 0)
+		return hg_aggregate_next_copy(state);
 	while (state->next_group < state->groups->count)
 	{
 		TupleTableSlot *slot;
 		HgGroup *group;
 		uint32 number;
+		int64 copies = 1;
 
 		CHECK_FOR_INTERRUPTS();
 		if (state->next_group == state->sets.combined)
@@ -716,8 +747,11 @@ hg_aggregate_next_group(HgAggregateState *state)
 		if (state->limit.top != NULL)
 			number = hg_aggregate_limited_group(&state->limit, number, state->groups->count);
 		group = hg_groups_get(state->groups, number);
-		if (hg_aggregate_is_beyond(state, group))
+		if (state->branch_column >= 0)
+			copies = hg_aggregate_copies(state->results[0].function, state->command, group);
+		if (copies == 0 || hg_aggregate_is_beyond(state, group))
 			continue;
+		state->copies = copies - 1;
 		ResetExprContext(ss->ps.ps_ExprContext);
 		slot = hg_aggregate_load_group(state, group);
 		slot = hg_join_return_slot(ss, slot);
@@ -790,6 +824,7 @@ hg_aggregate_rescan(CustomScanState *node)
 	if (state->phase == HG_AGGREGATE_READ)
 		return;
 	state->next_group = 0;
+	state->copies = 0;
 	if (state->rescannable && child->chgParam == NULL && !bms_overlap(changed, state->params))
 	{
 		state->phase = HG_AGGREGATE_RETURN;

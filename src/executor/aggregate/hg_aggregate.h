@@ -41,6 +41,7 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_BRANCH,
 	/* Integer: that number in the rows that make groups, which come first */
 	HG_AGGREGATE_GROUPING_BRANCH,
+	HG_AGGREGATE_COMMAND, /* Integer: the SetOpCmd of INTERSECT or EXCEPT; or -1 */
 	/* grouping sets (hg_aggregate_sets.h): lists with a member for each; empty if there is one */
 	HG_AGGREGATE_SETS,			  /* IntLists: a set's group columns, as indexes in KEYS */
 	HG_AGGREGATE_SET_PARENTS,	  /* IntList: the set that its groups are combined from; -1: rows */
@@ -48,7 +49,7 @@ typedef enum HgAggregatePrivate
 	HG_AGGREGATE_SET_SHARED,	  /* IntList: 1 if processes below a Gather share its groups */
 	HG_AGGREGATE_SET_NEVER_EMPTY, /* IntList: 1 if it has a group even of no rows, else 0 */
 	HG_AGGREGATE_SET_GROUPINGS,	  /* IntLists: values of the GroupingFuncs for its groups */
-	HG_AGGREGATE_SET_GROUPS,	  /* IntList: their expected number */
+	HG_AGGREGATE_SET_GROUPS,	  /* IntList: their expected number; also if there is one set */
 	HG_AGGREGATE_PRIVATE_COUNT
 } HgAggregatePrivate;
 

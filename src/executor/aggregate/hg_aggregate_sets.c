@@ -197,7 +197,7 @@ hg_aggregate_begin_sets(HgAggregateState *state)
 		.parent = -1,
 		.returned = parents == NIL || linitial_int(returned) != 0,
 		.never_empty = parents == NIL ? !state->grouped : linitial_int(never_empty) != 0,
-		.expected = parents == NIL ? cscan->scan.plan.plan_rows : linitial_int(expected),
+		.expected = linitial_int(expected),
 		.groups = state->groups,
 		.spill = &state->spill,
 		.functions = state->functions,
