@@ -61,17 +61,24 @@ my @aggregates = (
 
 my @distinct_columns = qw(a b c te ch da v id nu);
 
-# Aggregates over the distinct values of a column, at times of two.
-sub distinct_aggregates
+# Aggregates over the distinct values of a column.
+sub distinct_aggregates_of
 {
-	my $column = pick(@distinct_columns);
+	my ($column) = @_;
 	my @all = ("count(distinct $column)");
 
 	push @all, "sum(distinct $column)", "avg(distinct $column)", "variance(distinct $column)", "max(distinct $column)" if $column =~ /^[abcv]$/;
 	push @all, "min(distinct $column)" if $column eq 'da';
 	@all = (shuffle(@all))[ 0 .. int(rand(min(3, scalar @all))) ];
-	push @all, 'count(distinct ' . pick(@distinct_columns) . ')' if chance(5);
-	return @all;
+	return map { $_ . (chance(15) ? ' filter (where ' . pick('v > 0', 'b < 2', 'a is not null', 'id % 3 = 0', 'false', 'length(lo) > 50', '100 / (v - 37) > 1') . ')' : '') } @all;
+}
+
+# The same of one to three columns.
+sub distinct_aggregates
+{
+	my @columns = (shuffle(@distinct_columns))[ 0 .. pick(0, 0, 1, 1, 2) ];
+
+	return map { distinct_aggregates_of($_) } @columns;
 }
 
 # ------------------------------------------------------------------ queries

@@ -91,13 +91,6 @@ struct HgAggregateState
 	HgAggregateParticipants participants;
 };
 
-/* Returns true if memory is full for the groups of the current set. */
-static inline bool
-hg_aggregate_is_full(const HgAggregateState *state)
-{
-	return hg_budget_is_full(&state->budget) && state->groups->charge.bytes > state->sets.share;
-}
-
 /* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
 static inline bool
 hg_result_is_scaled(const HgResult *result)
