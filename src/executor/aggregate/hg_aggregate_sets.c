@@ -3,21 +3,22 @@
  * hg_aggregate_sets.c
  *	  Grouping sets: groups of some columns, combined from groups of more columns.
  *
- * The rows of the input make the groups of the first set, which has the columns of all sets.  The
+ * The rows of the input make the groups of the first set, which has all columns of GROUP BY.  The
  * planner has ordered the other sets as a tree (planner/hg_grouping_sets.h).  The groups of a set
  * are combined from those of its parent while the node returns the parent's groups: their keys
  * are looked up in the set's own hash table, and the states are combined (hg_aggregate_sets.h).
  * When all groups of the parent are returned, its sets are complete and are returned one by one,
  * each before those that follow it.
  *
- * All sets have groups of one layout.  A column of GROUP BY that a set lacks is not among its keys
- * and is NULL.
+ * All groups with states have one layout.  A column of GROUP BY that a set lacks is not among its
+ * keys and is NULL.
  *
  * DISTINCT AGGREGATES.  A set that has a DISTINCT column does nothing for these.  A set that is
  * combined from it and lacks the column advances them by the column's value in each group, instead
  * of combining states.  If there are several DISTINCT columns, only one set that is made of rows
  * has states.  The sets of the other columns have keys only, and rows go to their hash tables too.
- * The sets that are returned have several parents, of which those with states come first.
+ * The sets that are returned have several parents.  The one with states comes first, because it
+ * also has the columns that have one value for each group.
  *
  * MEMORY.  All sets share the node's budget, with a share for each set that can have groups at the
  * same time.  While the rows are read, the sets that are made of rows may take all of it, but what
@@ -179,7 +180,7 @@ hg_sets_share(const HgAggregateState *state)
 	return state->budget.limit / (most + 1);
 }
 
-/* Reads a set's description from the lists of the plan; its parents are read. */
+/* Initializes what the lists of the plan say of a set, after that of its parents. */
 static void
 hg_set_begin(HgAggregateState *state, int number)
 {
@@ -205,7 +206,7 @@ hg_set_begin(HgAggregateState *state, int number)
 		sets->sets[parent].has_sets = true;
 }
 
-/* Sets which columns of GROUP BY a set lacks, and what it has to do with DISTINCT columns. */
+/* Initializes which columns of GROUP BY a set lacks, and its part in DISTINCT aggregates. */
 static void
 hg_set_begin_columns(HgAggregateState *state, HgGroupingSet *set, const List *column_indexes)
 {
