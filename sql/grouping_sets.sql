@@ -105,7 +105,7 @@ select agg_check(format('select %s', q)) as result, q
 select a, g, count(*), grouping(a, g) from s_a join s_b using (k) group by rollup (a, g) order by a, g, grouping(a, g) limit 8;
 select agg_check('select * from (select a, t, sum(i4) from s_a join s_b using (k) group by rollup (a, t) order by 3 desc, 1, 2 limit 5) q');
 
--- values that are aggregated once: of a column that no set has, in all sets and in one, beside other aggregates; of two columns by core
+-- values that are aggregated once: of a column that no set has, in all sets and in one, beside other aggregates, and of two columns
 select agg_check(format('select %s', q)) as result, q
   from unnest(array['a, count(distinct t), count(t), max(i4) from s_a join s_b using (k) group by rollup (a, g)', 'a, g, sum(distinct i4), count(*), grouping(a, g) from s_a join s_b using (k) group by cube (a, g), rollup (a)',
     'count(distinct d), min(d), sum(n) from s_a join s_b using (k)', 'count(distinct d), count(*) from s_a join s_b using (k) where s_a.k < 0', 'a, count(distinct d), count(*) from s_a join s_b using (k) where s_a.k < 0 group by a',

@@ -356,6 +356,13 @@ hg_join_equalities(PlannerInfo *root, RelOptInfo *left, RelOptInfo *right)
 #endif
 }
 
+/* 16 can sort the input of a node by the values of one DISTINCT aggregate. */
+#if PG_VERSION_NUM >= 160000
+#define HG_AGGREF_PRESORTED(aggref) ((aggref)->aggpresorted)
+#else
+#define HG_AGGREF_PRESORTED(aggref) false
+#endif
+
 /* 16 has one privilege check for all kinds of objects. */
 #if PG_VERSION_NUM >= 160000
 #define hg_function_aclcheck(oid, role, mode) object_aclcheck(ProcedureRelationId, oid, role, mode)

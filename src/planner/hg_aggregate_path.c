@@ -15,11 +15,11 @@
  * evaluate it. A set makes columns NULL by their expression, and core replaces no constant by a
  * column. So a column without variables is left to core.
  *
- * DISTINCT AGGREGATES. If some aggregates are over the distinct values of one column, there is a
+ * DISTINCT AGGREGATES. If some aggregates are over the distinct values of a column, there is a
  * grouping set with that column too, whose groups are not returned. Each of its groups has one
- * value, which the groups that are combined from it take once. Of values that are equal but
- * differ, core takes any one; here they are only counted, or are of by-value types, where equal
- * values do not differ.
+ * value, which the groups that are combined from it take once. There is such a set for each column
+ * and FILTER. Of values that are equal but differ, core takes any one; here they are only counted,
+ * or are of by-value types, where equal values do not differ.
  *
  * SHARED GROUPS. If groups are many, the processes below a Gather share them: each finishes and
  * returns some of them (hg_aggregate_shared.h).
@@ -186,36 +186,43 @@ hg_aggrefs_are_narrow(const List *aggrefs)
 }
 
 /*
- * Sets *distinct to the column whose distinct values some aggregates take, and *equality to its
- * equality operator. There is no such column if *distinct is NULL. Returns false if there are
- * several, or if the column cannot be hashed or has values that are equal but not the same.
- * PostgreSQL aggregates the values in their order, on which sums of floating-point numbers depend.
+ * Sets *distinct to the HgDistincts of some aggregates. Returns false if one of the columns cannot
+ * be hashed or has values that are equal but not the same. PostgreSQL aggregates the values in
+ * their order, on which sums of floating-point numbers depend.
  */
 static bool
-hg_find_distinct(const List *aggrefs, Var **distinct, Oid *equality)
+hg_find_distinct(const List *aggrefs, List **distinct)
 {
 	ListCell *lc;
 
-	*distinct = NULL;
-	*equality = InvalidOid;
+	*distinct = NIL;
 	foreach (lc, aggrefs)
 	{
 		const Aggref *aggref = lfirst_node(Aggref, lc);
 		const SortGroupClause *clause;
 		Var *var;
+		HgDistinct *found;
 
-		if (aggref->aggdistinct == NIL)
+		if (aggref->aggdistinct == NIL || hg_aggref_distinct(*distinct, aggref) >= 0)
 			continue;
 		clause = linitial_node(SortGroupClause, aggref->aggdistinct);
 		var = (Var *) linitial_node(TargetEntry, aggref->args)->expr;
-		if (!IsA(var, Var) || var->varlevelsup > 0 || !clause->hashable ||
-			aggref->aggfilter != NULL || (*distinct != NULL && !equal(var, *distinct)) ||
-			(hg_aggregate_kind(aggref->aggfnoid) != HG_AGGREGATE_COUNT &&
-			 (!get_typbyval(var->vartype) || var->vartype == FLOAT4OID ||
-			  var->vartype == FLOAT8OID)))
+		if (!IsA(var, Var) || var->varlevelsup > 0 || !clause->hashable)
 			return false;
-		*distinct = var;
-		*equality = clause->eqop;
+		found = palloc(sizeof(HgDistinct));
+		*found = (HgDistinct){var, clause->eqop, aggref->aggfilter};
+		*distinct = lappend(*distinct, found);
+	}
+	foreach (lc, aggrefs)
+	{
+		const Aggref *aggref = lfirst_node(Aggref, lc);
+		Oid type;
+
+		if (aggref->aggdistinct == NIL || hg_aggregate_kind(aggref->aggfnoid) == HG_AGGREGATE_COUNT)
+			continue;
+		type = exprType((Node *) linitial_node(TargetEntry, aggref->args)->expr);
+		if (!get_typbyval(type) || type == FLOAT4OID || type == FLOAT8OID)
+			return false;
 	}
 	return true;
 }
@@ -248,13 +255,12 @@ hg_aggregate_path_begin(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	HgAggregatePath *path;
 	List *aggrefs;
 	List *groupings;
-	Var *distinct;
-	Oid equality;
+	List *distinct;
 
 	/* without sets GROUPING() is rare and left to core */
 	if (!hg_find_aggrefs(list_concat_copy(rel->reltarget->exprs, having), &aggrefs, &groupings) ||
 		(groupings != NIL && root->parse->groupingSets == NIL) ||
-		!hg_find_distinct(aggrefs, &distinct, &equality))
+		!hg_find_distinct(aggrefs, &distinct))
 		return NULL;
 	path = hg_aggregate_path_make(rel, rel->reltarget, input, root->parse->groupClause != NIL,
 								  HG_GROUP_CLAUSE(root));
@@ -262,8 +268,29 @@ hg_aggregate_path_begin(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	path->groupings = groupings;
 	path->having = having;
 	path->distinct = distinct;
-	path->distinct_equality = equality;
 	return path;
+}
+
+/*
+ * Returns true if the DISTINCT columns of a path can be more keys of groups: if the input has them,
+ * and no group column is one, as a column is a key once; and if there are not too many.
+ */
+static bool
+hg_distinct_supported(PlannerInfo *root, const HgAggregatePath *path)
+{
+	const Path *input = linitial(path->custom.custom_paths);
+	ListCell *lc;
+
+	foreach (lc, path->distinct)
+	{
+		Var *column = ((const HgDistinct *) lfirst(lc))->column;
+
+		if (!list_member(input->pathtarget->exprs, column) ||
+			hg_is_group_column(root, path, column))
+			return false;
+	}
+	return list_length(path->distinct) * Max(list_length(root->parse->groupingSets), 1) <=
+		   HG_MOST_SETS;
 }
 
 /* Returns our path over an input with the aggregates of rel's target; NULL if impossible. */
@@ -275,13 +302,11 @@ hg_aggregate_path_create(PlannerInfo *root, RelOptInfo *rel, Path *input, List *
 
 	if (path == NULL)
 		return NULL;
-	if (root->parse->groupingSets != NIL || path->distinct != NULL)
+	if (root->parse->groupingSets != NIL || path->distinct != NIL)
 	{
-		/* the DISTINCT column is one more key, and a column is a key once */
-		if (!hg_aggrefs_are_narrow(path->aggrefs) ||
-			(path->distinct != NULL && (!list_member(input->pathtarget->exprs, path->distinct) ||
-										hg_is_group_column(root, path, path->distinct))))
+		if (!hg_aggrefs_are_narrow(path->aggrefs) || !hg_distinct_supported(root, path))
 			return NULL;
+		path->distinct = hg_grouping_sets_order(root, path->distinct, input->rows);
 		path->sets = hg_grouping_sets_plan(root, path->distinct, input->rows);
 		groups = ((const HgPlannedSet *) linitial(path->sets))->groups;
 	}
@@ -429,41 +454,78 @@ hg_sort_hidden_cost(const Path *path)
 	return ntexts * sort->rows * log2(sort->rows) * hg_operator_cost(HG_COMPARE_TEXT_NS);
 }
 
-/*
- * Returns the cost of a path for groups, and what Finalize Aggregate and sorts of texts cost beyond
- * their price: core charges little for combining a partial group.
- */
+/* Returns the aggregates in a path's target, and other parts of its expressions. */
+static List *
+hg_path_aggrefs(const Path *path)
+{
+	return pull_var_clause((Node *) path->pathtarget->exprs, PVC_INCLUDE_AGGREGATES |
+																 PVC_RECURSE_WINDOWFUNCS |
+																 PVC_INCLUDE_PLACEHOLDERS);
+}
+
+/* Returns what Finalize Aggregate costs beyond its price: core charges little for each group. */
 static Cost
-hg_groups_real_cost(const Path *path)
+hg_final_hidden_cost(const Path *path)
 {
 	double ns = HG_FINAL_GROUP_NS;
-	Cost cost = path->total_cost;
 	ListCell *lc;
 
-	if (hg_path_sorts_to_group(path) && !hg_force)
-		cost += hg_sort_hidden_cost(path);
-	if (!hg_path_is_final(path) || hg_force)
-		return cost;
-	foreach (lc, pull_var_clause((Node *) path->pathtarget->exprs, PVC_INCLUDE_AGGREGATES |
-																	   PVC_RECURSE_WINDOWFUNCS |
-																	   PVC_INCLUDE_PLACEHOLDERS))
+	foreach (lc, hg_path_aggrefs(path))
 		if (IsA(lfirst(lc), Aggref) && lfirst_node(Aggref, lc)->aggtranstype == INTERNALOID)
 			ns += HG_COMBINE_INTERNAL_NS;
-	return cost + ((const AggPath *) path)->subpath->rows * hg_operator_cost(ns);
+	return ((const AggPath *) path)->subpath->rows * hg_operator_cost(ns);
 }
 
 /*
- * Returns true if a path for groups replaces another one that finalizes partial groups or that
- * groups rows by their order.
+ * Returns what core's node for a path sorts the values of DISTINCT aggregates for, group by group,
+ * of which it charges nothing. The values are priced like integers.
+ */
+static Cost
+hg_distinct_hidden_cost(PlannerInfo *root, const Path *path)
+{
+	const AggPath *agg = (const AggPath *) path;
+	double groups;
+	Cost cost = 0;
+	ListCell *lc;
+
+	if (!IsA(path, AggPath))
+		return 0;
+	groups = agg->aggstrategy == AGG_PLAIN ? 1 : Max(agg->numGroups, 1);
+	foreach (lc, hg_path_aggrefs(path))
+		if (IsA(lfirst(lc), Aggref) && lfirst_node(Aggref, lc)->aggdistinct != NIL &&
+			!HG_AGGREF_PRESORTED(lfirst_node(Aggref, lc)))
+			cost += groups * hg_sort_cost(root, NIL, agg->subpath->rows / groups, sizeof(int32));
+	return cost;
+}
+
+/* Returns the cost of a path for groups, and what core's nodes cost beyond their price. */
+static Cost
+hg_groups_real_cost(PlannerInfo *root, const Path *path)
+{
+	Cost hidden;
+
+	if (hg_force)
+		return path->total_cost;
+	hidden =
+		hg_path_is_final(path) ? hg_final_hidden_cost(path) : hg_distinct_hidden_cost(root, path);
+	if (hg_path_sorts_to_group(path))
+		hidden += hg_sort_hidden_cost(path);
+	return path->total_cost + hidden;
+}
+
+/*
+ * Returns true if a path for groups replaces another one that finalizes partial groups, groups
+ * rows by their order or sorts the values of DISTINCT aggregates.
  */
 static bool
 hg_groups_replace(PlannerInfo *root, const Path *path, const Path *other)
 {
-	return (hg_path_is_final(other) || hg_path_sorts_to_group(other)) &&
+	return (hg_path_is_final(other) || hg_path_sorts_to_group(other) ||
+			hg_distinct_hidden_cost(root, other) > 0) &&
 		   hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(other) &&
-		   hg_groups_real_cost(path) +
+		   hg_groups_real_cost(root, path) +
 				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) <=
-			   hg_groups_real_cost(other) &&
+			   hg_groups_real_cost(root, other) &&
 		   !hg_first_groups_matter(root, other, path);
 }
 

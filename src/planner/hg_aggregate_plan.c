@@ -43,6 +43,24 @@
 #include "planner/hg_paths.h"
 #include "resident/hg_resident_array.h"
 
+int
+hg_aggref_distinct(const List *distinct, const Aggref *aggref)
+{
+	ListCell *lc;
+
+	if (aggref->aggdistinct == NIL)
+		return -1;
+	foreach (lc, distinct)
+	{
+		const HgDistinct *one = lfirst(lc);
+
+		if (equal(one->column, linitial_node(TargetEntry, aggref->args)->expr) &&
+			equal(one->filter, aggref->aggfilter))
+			return foreach_current_index(lc);
+	}
+	return -1;
+}
+
 bool
 hg_aggref_counts_rows(const Aggref *aggref)
 {
@@ -89,7 +107,7 @@ hg_group_marks_mutator(Node *node, HgGroupMarks *marks)
 /*
  * Marks the group columns of the scan target list as they are marked above: as NULL by the grouping
  * if a set lacks them. The scan slot serves the aggregates' arguments too, so the columns that
- * these use get the same marks.  The DISTINCT column, the last one, is never made NULL.
+ * these use get the same marks.  The DISTINCT columns, the last ones, are never made NULL.
  */
 static void
 hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, const List *keys,
@@ -103,7 +121,7 @@ hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, const List
 		TargetEntry *tle = list_nth_node(TargetEntry, scan_tlist, lfirst_int(lc));
 		Node *plain = (Node *) tle->expr;
 
-		if (foreach_current_index(lc) == list_length(path->group_clause) ||
+		if (foreach_current_index(lc) >= list_length(path->group_clause) ||
 			hg_grouping_sets_all_have(path->sets, foreach_current_index(lc)))
 			continue;
 		tle->expr = (Expr *) add_nulling_relids(copyObject(plain), pull_varnos(root, plain),
@@ -124,6 +142,19 @@ hg_plan_set_columns(const Bitmapset *columns)
 
 	while ((column = bms_next_member(columns, column)) >= 0)
 		result = lappend_int(result, column);
+	return result;
+}
+
+/* Returns the indexes of a set's parents. */
+static List *
+hg_plan_set_parents(const List *sets, const HgPlannedSet *set)
+{
+	List *result = NIL;
+	ListCell *lc;
+
+	foreach (lc, sets)
+		if (list_member_ptr(set->parents, lfirst(lc)))
+			result = lappend_int(result, foreach_current_index(lc));
 	return result;
 }
 
@@ -160,6 +191,7 @@ hg_plan_sets(const HgAggregatePath *path)
 {
 	List *columns = NIL;
 	List *parents = NIL;
+	List *keys_only = NIL;
 	List *returned = NIL;
 	List *shared = NIL;
 	List *never_empty = NIL;
@@ -167,20 +199,24 @@ hg_plan_sets(const HgAggregatePath *path)
 	List *groups = NIL;
 	ListCell *lc;
 
+	if (path->sets == NIL)
+		groups = list_make1_int((int) Min(path->groups, INT_MAX));
+
 	foreach (lc, path->sets)
 	{
 		const HgPlannedSet *set = lfirst(lc);
 
 		columns = lappend(columns, hg_plan_set_columns(set->columns));
-		parents = lappend_int(parents, set->parent);
+		parents = lappend(parents, hg_plan_set_parents(path->sets, set));
+		keys_only = lappend_int(keys_only, set->keys_only);
 		returned = lappend_int(returned, set->returned);
 		shared = lappend_int(shared, set->shared);
 		never_empty = lappend_int(never_empty, set->never_empty);
 		groupings = lappend(groupings, hg_plan_set_groupings(path, set->columns));
 		groups = lappend_int(groups, (int) Min(set->groups, INT_MAX));
 	}
-	return list_concat(list_make4(columns, parents, returned, shared),
-					   list_make3(never_empty, groupings, groups));
+	return list_concat(list_make4(columns, parents, keys_only, returned),
+					   list_make4(shared, never_empty, groupings, groups));
 }
 
 /* Returns the members of the plan that describe the branches of INTERSECT and EXCEPT. */
@@ -189,8 +225,9 @@ hg_plan_branch(const HgAggregatePath *path, int ncolumns)
 {
 	bool numbered = path->first_branch > 0 && path->grouping_branch >= 0;
 
-	return list_make2(makeInteger(numbered ? ncolumns - 1 : -1),
-					  makeInteger(numbered ? path->grouping_branch : -1));
+	return list_make3(makeInteger(numbered ? ncolumns - 1 : -1),
+					  makeInteger(numbered ? path->grouping_branch : -1),
+					  makeInteger(numbered ? (int) path->command : -1));
 }
 
 /* The columns of a set operation, and the branch that they are named after. */
@@ -253,8 +290,8 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	List *keys = NIL;
 	List *equalities = NIL;
 	List *collations = NIL;
+	List *distinct = NIL;
 	List *exprs;
-	int distinct_key = -1;
 	ListCell *lc;
 
 	foreach (lc, path->aggrefs)
@@ -265,6 +302,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 														 list_length(scan_tlist) + 1, NULL, false));
 		arguments = lappend(arguments, hg_aggref_argument(aggref));
 		filters = lappend(filters, copyObject(aggref->aggfilter));
+		distinct = lappend_int(distinct, hg_aggref_distinct(path->distinct, aggref));
 	}
 	foreach (lc, path->groupings)
 		scan_tlist = lappend(scan_tlist, makeTargetEntry((Expr *) copyObject(lfirst(lc)),
@@ -278,14 +316,14 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 		equalities = lappend_oid(equalities, clause->eqop);
 		collations = lappend_oid(collations, exprCollation((Node *) tle->expr));
 	}
-	if (path->distinct != NULL)
+	foreach (lc, path->distinct)
 	{
-		const TargetEntry *tle = tlist_member((Expr *) path->distinct, input);
+		const HgDistinct *one = lfirst(lc);
+		const TargetEntry *tle = tlist_member((Expr *) one->column, input);
 
-		distinct_key = list_length(keys);
 		keys = lappend_int(keys, tle->resno - 1);
-		equalities = lappend_oid(equalities, path->distinct_equality);
-		collations = lappend_oid(collations, path->distinct->varcollid);
+		equalities = lappend_oid(equalities, one->equality);
+		collations = lappend_oid(collations, one->column->varcollid);
 	}
 
 	exprs = list_make2(arguments, filters);
@@ -303,11 +341,13 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	cscan->custom_scan_tlist =
 		path->first_branch > 0 ? hg_name_columns(scan_tlist, path) : scan_tlist;
 	cscan->custom_private = list_concat(
-		list_make3(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input))),
-		list_concat(list_make4(keys, equalities, collations, makeInteger(distinct_key)),
-					list_concat(hg_plan_branch(path, list_length(input)), hg_plan_sets(path))));
+		list_make4(hg_library_mark(), makeInteger(path->grouped), makeInteger(list_length(input)),
+				   distinct),
+		list_concat(
+			list_make4(keys, equalities, collations, makeInteger(list_length(path->group_clause))),
+			list_concat(hg_plan_branch(path, list_length(input)), hg_plan_sets(path))));
 	cscan->methods = &hg_aggregate_scan_methods;
-	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 16,
+	StaticAssertDecl(HG_AGGREGATE_EXPRS_COUNT == 2 && HG_AGGREGATE_PRIVATE_COUNT == 19,
 					 "the plan's lists have as many members as their enums");
 	return &cscan->scan.plan;
 }
@@ -327,10 +367,11 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
  *	groups		G * (cpu_tuple_cost + a * cpu_operator_cost), and HAVING; not if they are only made
  *				for other grouping sets
  *	sets		the costs of keys, aggregates and disk for every further grouping set, whose rows
- *				are the groups of its parent, and HG_COMBINE_PACKED_NS for each of their states of
- *				type internal. The sets share work memory. All groups of a set that processes
- *				share are written and read: pages * HG_GROUPS_PAGE and HG_GROUPS_FILE for each of
- *				HG_SHARED_FILES
+ *				are the groups of its parents, and HG_COMBINE_PACKED_NS for each of their states of
+ *				type internal. Sets without states have the costs of keys and disk, and the first
+ *				one of a DISTINCT column is made of rows. The sets share work memory. All groups
+ *				of a set that processes share are written and read: pages * HG_GROUPS_PAGE and
+ *				HG_GROUPS_FILE for each of HG_SHARED_FILES
  *	disk		pages * HG_GROUPS_PAGE * L to write and read the rows of groups that exceed work
  *				memory, partitioned L times until the groups of a partition fit; and HG_GROUPS_FILE
  *				for each partition's file. 65 MB of rows in 64 kB are partitioned six times into
@@ -443,16 +484,21 @@ hg_aggregate_may_ask_device(PlannerInfo *root, const HgAggregatePath *path, cons
 	*exprs = NIL;
 	if (join == NULL || join->asked < 0)
 		return false;
-	if (path->distinct != NULL)
+	/* a device makes groups of one set */
+	if (list_length(path->distinct) > 1)
+		return false;
+	foreach (lc, path->distinct)
 	{
-		if (!hg_may_be_grouped_by((const Node *) path->distinct, groups))
+		const HgDistinct *one = lfirst(lc);
+
+		if (one->filter != NULL || !hg_may_be_grouped_by((const Node *) one->column, groups))
 			return false;
-		*exprs = lappend(*exprs, path->distinct);
+		*exprs = lappend(*exprs, one->column);
 	}
 	/* of unmatched rows a device only knows the number (hg_join_emit.c), at most */
 	if (join->join_type != JOIN_INNER && join->join_type != JOIN_SEMI && !join->multiway &&
 		!hg_star_is_one_join(root, join))
-		return path->group_clause == NIL && path->distinct == NULL &&
+		return path->group_clause == NIL && path->distinct == NIL &&
 			   hg_aggrefs_count(path->aggrefs);
 	foreach (lc, path->aggrefs)
 	{
@@ -547,25 +593,30 @@ hg_count_values(const HgAggregatePath *path)
 	return nvalues;
 }
 
-/*
- * Returns the cost of partitioning rows of row_bytes on disk until each partition's groups fit in
- * limit bytes of memory.
- */
-static Cost
-hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_bytes, double groups,
-					   double limit)
+/* Returns the bytes of groups with states; exactly if they may be more than limit. */
+static double
+hg_groups_bytes(const HgAggregatePath *path, double groups, double limit)
 {
 	int width = ((const Path *) linitial(path->custom.custom_paths))->pathtarget->width;
 	double bytes = groups * hg_group_bytes(path, width, list_length(path->aggrefs));
+
+	/* the types of states are only looked up if they may matter */
+	return bytes > limit ? groups * hg_group_bytes(path, width, hg_count_values(path)) : bytes;
+}
+
+/*
+ * Returns the cost of partitioning rows of row_bytes on disk until each partition's groups, which
+ * take these bytes together, fit in limit bytes of memory.
+ */
+static Cost
+hg_aggregate_disk_cost(double rows, double row_bytes, double bytes, double limit)
+{
 	double pages = ceil(rows * row_bytes / BLCKSZ);
 	double files = 0;
 	double partitions = 1;
 	double written;
 	int level;
 
-	/* the types of states are only looked up if they may matter */
-	if (bytes > limit)
-		bytes = groups * hg_group_bytes(path, width, hg_count_values(path));
 	if (bytes <= limit)
 		return 0;
 	written = 1 - limit / bytes;
@@ -583,11 +634,40 @@ hg_aggregate_disk_cost(const HgAggregatePath *path, double rows, double row_byte
 }
 
 /*
- * Returns the cost of combining groups to those of the further grouping sets, which share the
- * memory and write groups with packed states.
+ * Returns the cost of making the groups of a set that have no states, of rows or of other such
+ * groups. Only their keys go to disk.
  */
 static Cost
-hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
+hg_keys_only_cost(PlannerInfo *root, const HgAggregatePath *path, const HgPlannedSet *set,
+				  double limit)
+{
+	List *exprs = get_sortgrouplist_exprs(path->group_clause, root->processed_tlist);
+	PathTarget *keys = create_empty_pathtarget();
+	int column = -1;
+	double width;
+
+	while ((column = bms_next_member(set->columns, column)) >= 0)
+	{
+		int distinct = column - list_length(exprs);
+		Expr *expr =
+			distinct < 0
+				? list_nth(exprs, column)
+				: (Expr *) ((const HgDistinct *) list_nth(path->distinct, distinct))->column;
+
+		add_column_to_pathtarget(keys, expr, 0);
+	}
+	width = set_pathtarget_cost_width(root, keys)->width;
+	return set->rows * hg_operator_cost(list_length(keys->exprs) * HG_GROUP_KEY_NS) +
+		   hg_aggregate_disk_cost(set->rows, width + HG_GROUP_ROW_BYTES,
+								  set->groups * (width + HG_GROUP_BYTES), limit);
+}
+
+/*
+ * Returns the cost of the groups of the further sets, which share the memory. Those with states
+ * are combined, and are written with packed states.
+ */
+static Cost
+hg_aggregate_sets_cost(PlannerInfo *root, const HgAggregatePath *path, const Path *input)
 {
 	double row_bytes = input->pathtarget->width + HG_GROUP_ROW_BYTES +
 					   list_length(path->aggrefs) * sizeof(Datum) +
@@ -601,16 +681,21 @@ hg_aggregate_sets_cost(const HgAggregatePath *path, const Path *input)
 	foreach (lc, path->sets)
 	{
 		const HgPlannedSet *set = lfirst(lc);
-		double rows;
+		double combined;
 
-		if (set->parent < 0)
+		if (set->keys_only)
+			cost += hg_keys_only_cost(root, path, set, share);
+		if (set->keys_only || set->parents == NIL)
 			continue;
-		rows = ((const HgPlannedSet *) list_nth(path->sets, set->parent))->groups;
-		cost +=
-			rows * hg_operator_cost(bms_num_members(set->columns) * HG_GROUP_KEY_NS + combining) +
-			hg_aggregate_disk_cost(path, rows, row_bytes, set->groups, share);
+		/* the groups of the other parents have no states */
+		combined = ((const HgPlannedSet *) linitial(set->parents))->groups;
+		cost += set->rows * hg_operator_cost(bms_num_members(set->columns) * HG_GROUP_KEY_NS) +
+				combined * hg_operator_cost(combining) +
+				(set->rows - combined) * hg_operator_cost(HG_AGGREGATE_NS) +
+				hg_aggregate_disk_cost(set->rows, row_bytes,
+									   hg_groups_bytes(path, set->groups, share), share);
 		if (set->shared)
-			cost += ceil(rows * row_bytes / BLCKSZ) * HG_GROUPS_PAGE * seq_page_cost +
+			cost += ceil(set->rows * row_bytes / BLCKSZ) * HG_GROUPS_PAGE * seq_page_cost +
 					HG_SHARED_FILES * HG_GROUPS_FILE * random_page_cost;
 	}
 	return cost;
@@ -636,18 +721,22 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 {
 	Path *out = &path->custom.path;
 	const Path *input = linitial(path->custom.custom_paths);
-	int nkeys = list_length(path->group_clause) + (path->distinct != NULL);
+	int nkeys = path->sets != NIL
+					? bms_num_members(((const HgPlannedSet *) linitial(path->sets))->columns)
+					: list_length(path->group_clause);
 	int naggs = list_length(path->aggrefs);
 	bool cached = hg_path_is_cached(input);
 	bool counted =
 		(cached || hg_path_join(input) != NULL) && nkeys == 0 && hg_aggrefs_count(path->aggrefs);
 	bool asks = hg_aggregate_asks_device(root, path, groups);
+	double memory = (double) get_hash_memory_limit();
 	Cost startup = input->total_cost - hg_path_saving(input);
 	Cost run;
 	QualCost having;
 	double returned = hg_aggregate_returned(path, groups);
 	ListCell *lc;
 
+	path->groups = groups;
 	out->rows = returned;
 	if (path->having != NIL)
 		out->rows = clamp_row_est(returned *
@@ -689,16 +778,20 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup +=
 		hg_workers_cost(out->parent, out->parallel_workers, asks ? 0 : hg_workers_priced(input));
 
-	startup +=
-		hg_aggregate_disk_cost(path, input->rows, input->pathtarget->width + HG_GROUP_ROW_BYTES,
-							   groups, (double) get_hash_memory_limit());
+	startup += hg_aggregate_disk_cost(input->rows, input->pathtarget->width + HG_GROUP_ROW_BYTES,
+									  hg_groups_bytes(path, groups, memory), memory);
 
 	cost_qual_eval(&having, path->having, root);
 	startup += having.startup + out->pathtarget->cost.startup;
 	run = returned * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
-		  out->rows * out->pathtarget->cost.per_tuple + hg_aggregate_sets_cost(path, input);
+		  out->rows * out->pathtarget->cost.per_tuple;
+	/* sets with a DISTINCT column come before those that are returned */
+	if (path->distinct != NIL)
+		startup += hg_aggregate_sets_cost(root, path, input);
+	else
+		run += hg_aggregate_sets_cost(root, path, input);
 	out->startup_cost = startup;
 	out->total_cost = startup + run;
-	if (nkeys > 0 && !enable_hashagg)
+	if ((nkeys > 0 || path->distinct != NIL) && !enable_hashagg)
 		hg_path_disable(out);
 }

@@ -19,9 +19,9 @@ typedef struct HgAggregatePath
 	CustomPath custom;	/* must be first; custom_paths is the input */
 	bool grouped;		/* there is a GROUP BY */
 	List *group_clause; /* SortGroupClauses, over the input's target */
-	Var *distinct;		/* column whose distinct values some aggregates take; or NULL */
-	Oid distinct_equality;
-	List *sets;		 /* HgPlannedSets (hg_grouping_sets.h); NIL: there is one */
+	List *distinct;		/* HgDistincts (hg_grouping_sets.h) of the aggregates */
+	List *sets;			/* HgPlannedSets (hg_grouping_sets.h); NIL: there is one */
+	double groups;	 /* estimated number before HAVING; with several sets that of the first one */
 	List *groupings; /* GroupingFuncs */
 	List *aggrefs;
 	List *having;
@@ -32,7 +32,11 @@ typedef struct HgAggregatePath
 	 * groups, whose rows come first; or -1
 	 */
 	int grouping_branch;
+	SetOpCmd command; /* of INTERSECT and EXCEPT */
 } HgAggregatePath;
+
+/* Returns the index of the HgDistinct whose values an aggregate takes; -1: there is none. */
+extern int hg_aggref_distinct(const List *distinct, const Aggref *aggref);
 
 /* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */
 extern bool hg_aggref_counts_rows(const Aggref *aggref);
@@ -42,7 +46,7 @@ extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *b
 							   List *tlist, List *clauses, List *custom_plans);
 
 /*
- * Fills in rows and costs of a path.  groups is the number of groups before HAVING; with several
+ * Fills in rows and costs of a path, and groups: the number of groups before HAVING.  With several
  * sets it is that of the first one.
  */
 extern void hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups);

@@ -8,9 +8,15 @@
  * a set that has its columns and more.  Of several such sets the one with the fewest groups is
  * taken.  A set that the query has twice is combined from itself.
  *
- * DISTINCT AGGREGATES.  For each set of the query there is one that has the DISTINCT column too.
+ * DISTINCT AGGREGATES.  For each set of the query there is one that has a DISTINCT column too.
  * The query's set is combined from it, because its groups have each value of the column once.
  * A query without grouping sets has one set: its GROUP BY.
+ *
+ * The groups of one DISTINCT column also have the states of the aggregates that are not DISTINCT.
+ * Each further column, and each column of the rows that pass a FILTER, has a tree of sets of its
+ * own, whose first set is made of rows too.  Their groups are keys without states, and the query's
+ * sets are combined from the sets of all trees.  If every DISTINCT aggregate has a FILTER, the
+ * states are in groups of the columns of GROUP BY.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -23,6 +29,16 @@
 #include "utils/selfuncs.h"
 
 #include "planner/hg_grouping_sets.h"
+
+/* What the sets of a query are planned from. */
+typedef struct HgSetsQuery
+{
+	PlannerInfo *root;
+	const List *distinct; /* HgDistincts */
+	double rows;		  /* number of the input's rows */
+	int ngrouped; /* number of columns of GROUP BY, and index of the first DISTINCT column */
+	int stated;	  /* index of the DISTINCT column whose groups have states; or -1 */
+} HgSetsQuery;
 
 /* Returns the indexes in GROUP BY of a set's columns, which are given by their references. */
 static Bitmapset *
@@ -37,79 +53,110 @@ hg_set_columns(const List *group_clause, const List *references)
 	return columns;
 }
 
-/* Returns the estimated number of groups of a set. */
-static double
-hg_set_groups(PlannerInfo *root, Var *distinct, const Bitmapset *columns, double rows)
+/* Sets the estimated numbers of rows and of groups of a set. */
+static void
+hg_set_estimate(const HgSetsQuery *query, HgPlannedSet *set)
 {
-	List *exprs = get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist);
+	List *exprs =
+		get_sortgrouplist_exprs(HG_GROUP_CLAUSE(query->root), query->root->processed_tlist);
 	List *of_set = NIL;
 	int column = -1;
 
-	exprs = lappend(exprs, distinct);
-	while ((column = bms_next_member(columns, column)) >= 0)
-		of_set = lappend(of_set, list_nth(exprs, column));
-	return of_set != NIL ? estimate_num_groups(root, of_set, rows, NULL, NULL) : 1;
+	set->rows = query->rows;
+	while ((column = bms_next_member(set->columns, column)) >= 0)
+	{
+		const HgDistinct *distinct;
+
+		if (column < query->ngrouped)
+		{
+			of_set = lappend(of_set, list_nth(exprs, column));
+			continue;
+		}
+		distinct = list_nth(query->distinct, column - query->ngrouped);
+		of_set = lappend(of_set, distinct->column);
+		if (distinct->filter != NULL)
+			set->rows *=
+				clause_selectivity(query->root, (Node *) distinct->filter, 0, JOIN_INNER, NULL);
+	}
+	set->rows = clamp_row_est(set->rows);
+	set->groups =
+		of_set != NIL ? estimate_num_groups(query->root, of_set, set->rows, NULL, NULL) : 1;
 }
 
 static HgPlannedSet *
-hg_set_create(PlannerInfo *root, Var *distinct, Bitmapset *columns, bool returned, double rows)
+hg_set_create(const HgSetsQuery *query, Bitmapset *columns, bool returned)
 {
+	const Query *parse = query->root->parse;
 	HgPlannedSet *set = palloc0(sizeof(HgPlannedSet));
 
 	set->columns = columns;
-	set->parent = -1;
 	set->returned = returned;
 	/* a GROUP BY of constants alone has no columns either */
-	set->never_empty = bms_is_empty(columns) &&
-					   (root->parse->groupingSets != NIL || root->parse->groupClause == NIL);
-	set->groups = hg_set_groups(root, distinct, columns, rows);
+	set->never_empty =
+		bms_is_empty(columns) && (parse->groupingSets != NIL || parse->groupClause == NIL);
+	hg_set_estimate(query, set);
 	return set;
+}
+
+/* Returns the indexes of all columns of GROUP BY and of a DISTINCT column, unless it is -1. */
+static Bitmapset *
+hg_all_columns(const HgSetsQuery *query, int distinct)
+{
+	Bitmapset *columns = bms_add_range(NULL, 0, query->ngrouped - 1);
+
+	return distinct >= 0 ? bms_add_member(columns, distinct) : columns;
 }
 
 /* Returns the query's sets: its grouping sets, or its GROUP BY. */
 static List *
-hg_query_sets(PlannerInfo *root, Var *distinct, double rows)
+hg_query_sets(const HgSetsQuery *query)
 {
-	List *group_clause = HG_GROUP_CLAUSE(root);
+	const Query *parse = query->root->parse;
 	List *sets = NIL;
 	ListCell *lc;
 
-	if (root->parse->groupingSets == NIL)
-		return list_make1(hg_set_create(
-			root, distinct, bms_add_range(NULL, 0, list_length(group_clause) - 1), true, rows));
+	if (parse->groupingSets == NIL)
+		return list_make1(hg_set_create(query, hg_all_columns(query, -1), true));
 	/* the planner has expanded them to lists of references */
-	foreach (lc, root->parse->groupingSets)
-		sets = lappend(sets, hg_set_create(root, distinct, hg_set_columns(group_clause, lfirst(lc)),
-										   true, rows));
+	foreach (lc, parse->groupingSets)
+		sets = lappend(
+			sets,
+			hg_set_create(query, hg_set_columns(HG_GROUP_CLAUSE(query->root), lfirst(lc)), true));
 	return sets;
 }
 
-/* Returns true if a list of sets has one with these columns. */
-static bool
-hg_sets_have(const List *sets, const Bitmapset *columns)
+/* Returns the set of a list that has these columns, or NULL. */
+static HgPlannedSet *
+hg_sets_find(const List *sets, const Bitmapset *columns)
 {
 	ListCell *lc;
 
 	foreach (lc, sets)
 		if (bms_equal(((const HgPlannedSet *) lfirst(lc))->columns, columns))
-			return true;
-	return false;
+			return lfirst(lc);
+	return NULL;
 }
 
-/* Returns the sets that have the DISTINCT column beside those of each of the query's sets. */
+/* Returns the columns of a set with a DISTINCT column. */
+static Bitmapset *
+hg_columns_with(const HgPlannedSet *set, int distinct)
+{
+	return bms_add_member(bms_copy(set->columns), distinct);
+}
+
+/* Returns the sets that have a DISTINCT column beside those of each of the query's sets. */
 static List *
-hg_distinct_sets(PlannerInfo *root, Var *distinct, const List *sets, double rows)
+hg_distinct_sets(const HgSetsQuery *query, const List *sets, int distinct)
 {
 	List *with = NIL;
 	ListCell *lc;
 
 	foreach (lc, sets)
 	{
-		Bitmapset *columns = bms_add_member(bms_copy(((const HgPlannedSet *) lfirst(lc))->columns),
-											list_length(HG_GROUP_CLAUSE(root)));
+		Bitmapset *columns = hg_columns_with(lfirst(lc), distinct);
 
-		if (!hg_sets_have(with, columns))
-			with = lappend(with, hg_set_create(root, distinct, columns, false, rows));
+		if (hg_sets_find(with, columns) == NULL)
+			with = lappend(with, hg_set_create(query, columns, false));
 	}
 	return with;
 }
@@ -122,75 +169,161 @@ hg_compare_sets(const ListCell *a, const ListCell *b)
 		   bms_num_members(((const HgPlannedSet *) lfirst(a))->columns);
 }
 
-/*
- * Returns true if a set can be combined from another one.  distinct is the index of the DISTINCT
- * column, or -1.
- */
+/* Returns true if the states of a set can be combined from another one. */
 static bool
-hg_set_may_combine(const HgPlannedSet *set, const HgPlannedSet *from, int distinct)
+hg_set_may_combine(const HgSetsQuery *query, const HgPlannedSet *set, const HgPlannedSet *from)
 {
 	if (!bms_is_subset(set->columns, from->columns))
 		return false;
+	if (query->distinct == NIL || from->keys_only)
+		return true;
+	/* the groups of the other sets take distinct values, beside the states */
+	if (query->stated < 0)
+		return !from->returned;
 	/* a value of the DISTINCT column may be in several groups of a finer set */
-	return distinct < 0 || bms_is_member(distinct, set->columns) ||
+	return bms_is_member(query->stated, set->columns) ||
 		   bms_num_members(from->columns) ==
-			   bms_num_members(set->columns) + bms_is_member(distinct, from->columns);
+			   bms_num_members(set->columns) + bms_is_member(query->stated, from->columns);
 }
 
-/* Returns the index of the best parent of a set among the sets before it; -1: there is none. */
-static int
-hg_set_parent(const List *sets, int number, int distinct)
+/*
+ * Sorts sets, adds one with these columns in front if there is none that can be made of rows, and
+ * sets the parent of each other one: the set before it with the fewest groups that it can be
+ * combined from.
+ */
+static List *
+hg_sets_make_tree(const HgSetsQuery *query, List *sets, Bitmapset *columns, bool keys_only)
 {
-	const HgPlannedSet *parent = NULL;
-	int index = -1;
+	const HgPlannedSet *first;
+	ListCell *lc;
+	ListCell *before;
 
-	for (int i = 0; i < number; i++)
+	list_sort(sets, hg_compare_sets);
+	first = linitial(sets);
+	if (!bms_equal(first->columns, columns) || (first->returned && query->distinct != NIL))
+		sets = lcons(hg_set_create(query, columns, false), sets);
+	foreach (lc, sets)
 	{
-		const HgPlannedSet *other = list_nth(sets, i);
+		HgPlannedSet *set = lfirst(lc);
+		HgPlannedSet *parent = NULL;
 
-		if (!hg_set_may_combine(list_nth(sets, number), other, distinct) ||
-			(parent != NULL && other->groups >= parent->groups))
+		set->keys_only = keys_only;
+		foreach (before, sets)
+		{
+			HgPlannedSet *other = lfirst(before);
+
+			if (other == set)
+				break;
+			if (hg_set_may_combine(query, set, other) &&
+				(parent == NULL || other->groups < parent->groups))
+				parent = other;
+		}
+		if (parent == NULL)
 			continue;
-		parent = other;
-		index = i;
+		set->parents = list_make1(parent);
+		set->rows = parent->groups;
 	}
-	return index;
+	return sets;
 }
 
-/* Appends a set, whose parent has a new index, and all sets below it. */
-static void
-hg_sets_append(const List *sets, const int *parents, int number, int parent, List **result)
+/*
+ * Returns the sets of a DISTINCT column whose groups have no states, and makes them parents of the
+ * query's sets.  A set that the query has twice is combined from itself alone.
+ */
+static List *
+hg_sets_without_states(const HgSetsQuery *query, const List *queried, int distinct)
 {
-	HgPlannedSet *set = list_nth(sets, number);
-	int index = list_length(*result);
+	List *tree = hg_distinct_sets(query, queried, distinct);
+	ListCell *lc;
 
-	set->parent = parent;
+	tree = hg_sets_make_tree(query, tree, hg_all_columns(query, distinct), true);
+	foreach (lc, queried)
+	{
+		HgPlannedSet *set = lfirst(lc);
+		HgPlannedSet *parent;
+
+		if (query->stated >= 0 &&
+			!bms_is_member(query->stated, ((HgPlannedSet *) linitial(set->parents))->columns))
+			continue;
+		parent = hg_sets_find(tree, hg_columns_with(set, distinct));
+		set->parents = lappend(set->parents, parent);
+		set->rows += parent->groups;
+	}
+	return tree;
+}
+
+/* Appends a set, and all sets below it whose other parents are in the result. */
+static void
+hg_sets_append(List *sets, HgPlannedSet *set, List **result)
+{
+	ListCell *lc;
+
 	*result = lappend(*result, set);
-	for (int i = number + 1; i < list_length(sets); i++)
-		if (parents[i] == number)
-			hg_sets_append(sets, parents, i, index, result);
+	foreach (lc, sets)
+	{
+		HgPlannedSet *below = lfirst(lc);
+
+		if (list_member_ptr(below->parents, set) &&
+			list_difference_ptr(below->parents, *result) == NIL)
+			hg_sets_append(sets, below, result);
+	}
+}
+
+/* Returns a description of a query. */
+static HgSetsQuery
+hg_sets_query(PlannerInfo *root, const List *distinct, double rows)
+{
+	HgSetsQuery query = {root, distinct, rows, list_length(HG_GROUP_CLAUSE(root)), -1};
+
+	if (distinct != NIL && ((const HgDistinct *) linitial(distinct))->filter == NULL)
+		query.stated = query.ngrouped;
+	return query;
 }
 
 List *
-hg_grouping_sets_plan(PlannerInfo *root, Var *distinct, double rows)
+hg_grouping_sets_plan(PlannerInfo *root, const List *distinct, double rows)
 {
-	int ncolumns = list_length(HG_GROUP_CLAUSE(root)) + (distinct != NULL);
-	List *sets = hg_query_sets(root, distinct, rows);
+	HgSetsQuery query = hg_sets_query(root, distinct, rows);
+	List *queried = hg_query_sets(&query);
+	List *sets = list_copy(queried);
 	List *result = NIL;
-	int *parents;
+	ListCell *lc;
 
-	Assert(list_length(sets) <= HG_MOST_SETS);
-	if (distinct != NULL)
-		sets = list_concat(sets, hg_distinct_sets(root, distinct, sets, rows));
-	list_sort(sets, hg_compare_sets);
-	if (bms_num_members(((const HgPlannedSet *) linitial(sets))->columns) < ncolumns)
-		sets = lcons(
-			hg_set_create(root, distinct, bms_add_range(NULL, 0, ncolumns - 1), false, rows), sets);
-	parents = palloc(list_length(sets) * sizeof(int));
-	for (int i = 0; i < list_length(sets); i++)
-		parents[i] = hg_set_parent(sets, i, distinct != NULL ? ncolumns - 1 : -1);
-	hg_sets_append(sets, parents, 0, -1, &result);
+	Assert(list_length(sets) * Max(list_length(distinct), 1) <= HG_MOST_SETS);
+	if (query.stated >= 0)
+		sets = list_concat(sets, hg_distinct_sets(&query, queried, query.stated));
+	sets = hg_sets_make_tree(&query, sets, hg_all_columns(&query, query.stated), false);
+	for (int d = query.stated >= 0; d < list_length(distinct); d++)
+		sets = list_concat(sets, hg_sets_without_states(&query, queried, query.ngrouped + d));
+	foreach (lc, sets)
+		if (((const HgPlannedSet *) lfirst(lc))->parents == NIL)
+			hg_sets_append(sets, lfirst(lc), &result);
 	return result;
+}
+
+List *
+hg_grouping_sets_order(PlannerInfo *root, List *distinct, double rows)
+{
+	HgSetsQuery query = hg_sets_query(root, distinct, rows);
+	HgDistinct *best = NULL;
+	double least = 0;
+	ListCell *lc;
+
+	foreach (lc, distinct)
+	{
+		HgPlannedSet set = {.columns =
+								hg_all_columns(&query, query.ngrouped + foreach_current_index(lc))};
+
+		if (((const HgDistinct *) lfirst(lc))->filter != NULL)
+			continue;
+		hg_set_estimate(&query, &set);
+		if (best == NULL || set.groups < least)
+		{
+			best = lfirst(lc);
+			least = set.groups;
+		}
+	}
+	return best != NULL ? lcons(best, list_delete_ptr(distinct, best)) : distinct;
 }
 
 List *
@@ -200,8 +333,9 @@ hg_shared_groups_plan(int ncolumns, double own, double returned)
 	HgPlannedSet *shared = palloc0(sizeof(HgPlannedSet));
 
 	of_rows->columns = shared->columns = bms_add_range(NULL, 0, ncolumns - 1);
-	of_rows->parent = -1;
 	of_rows->groups = own;
+	shared->parents = list_make1(of_rows);
+	shared->rows = own;
 	shared->returned = shared->shared = true;
 	shared->groups = returned;
 	return list_make2(of_rows, shared);

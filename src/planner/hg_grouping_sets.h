@@ -15,26 +15,43 @@
 /* Largest number of grouping sets of an aggregate node. */
 #define HG_MOST_SETS 64
 
+/* A column whose distinct values some aggregates take, of the rows that pass their filter. */
+typedef struct HgDistinct
+{
+	Var *column;
+	Oid equality; /* its equality operator */
+	Expr *filter; /* the FILTER clause; NULL: none */
+} HgDistinct;
+
 /* A set of group columns. */
 typedef struct HgPlannedSet
 {
-	Bitmapset *columns; /* indexes of the set's columns in the query's GROUP BY; the DISTINCT column
-						 * follows these */
-	int parent;			/* index of the set whose groups are combined; -1: groups are of rows */
+	Bitmapset *columns; /* indexes of the set's columns in the query's GROUP BY; the DISTINCT
+						 * columns follow these */
+	List *parents;		/* the HgPlannedSets whose groups are combined; NIL: groups are of rows */
+	bool keys_only;		/* its groups have no states: only their DISTINCT column is needed */
 	bool returned;		/* the query has this set; otherwise only other sets need its groups */
 	bool shared;		/* the processes below a Gather share its groups, and each returns some */
 	bool never_empty;	/* it has one group even of no rows */
+	double rows;		/* estimated number of rows, or of groups, that its groups are made of */
 	double groups;		/* estimated number */
 } HgPlannedSet;
 
 /*
- * Returns the HgPlannedSets of a query with grouping sets or with aggregates over the distinct
- * values of a column, which is NULL if there are none.  The first one has all columns, and its
- * groups are made of the input's rows.  Every other set follows its parent, which has all of its
- * columns, and all sets below a set follow it directly.  rows is the number of the input's rows.
- * The query has at most HG_MOST_SETS sets.
+ * Returns the HgPlannedSets of a query with grouping sets or with DISTINCT aggregates.  Every set
+ * follows its parents, which have all of its columns.  The first set's groups are made of the
+ * input's rows and have the states of all aggregates that are not DISTINCT.  distinct are the
+ * HgDistincts of the query; one without a filter is the first if there is one.  rows is the number
+ * of the input's rows.  The number of the query's sets times that of its HgDistincts is at most
+ * HG_MOST_SETS.
  */
-extern List *hg_grouping_sets_plan(PlannerInfo *root, Var *distinct, double rows);
+extern List *hg_grouping_sets_plan(PlannerInfo *root, const List *distinct, double rows);
+
+/*
+ * Returns HgDistincts with the one first whose values are cheapest to group by together with the
+ * columns of GROUP BY, among those without a filter.
+ */
+extern List *hg_grouping_sets_order(PlannerInfo *root, List *distinct, double rows);
 
 /*
  * Returns the HgPlannedSets of groups of ncolumns columns that processes below a Gather share: the

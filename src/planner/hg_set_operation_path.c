@@ -6,13 +6,14 @@
  *
  * The planner calls the hook for each set operation when it has its own paths. They sort or hash
  * the rows of the branches. The branches are found in these paths, and are appended once more,
- * because the planner may have kept only some of its paths. ALL and recursive queries are left to
- * core.
+ * because the planner may have kept only some of its paths. UNION ALL and recursive queries are
+ * left to core.
  *
- * INTERSECT and EXCEPT add the number of the branch to each row: 0 is the left one. HAVING chooses
- * the groups whose greatest number is 0 for EXCEPT, and those with 0 and 1 for INTERSECT. Only rows
- * of the branch that is appended first make groups. EXCEPT begins with the left branch, and
- * INTERSECT with the one that has fewer groups, as core does.
+ * INTERSECT and EXCEPT, with or without ALL, add the number of the branch to each row: 0 is the
+ * left one, and 1 the right one. The sum of these numbers in a group counts its rows of the right
+ * branch. The counts of both branches decide how often the group is returned
+ * (hg_aggregate_copies()). Only rows of the branch that is appended first make groups. EXCEPT
+ * begins with the left branch, and INTERSECT with the one that has fewer groups, as core does.
  *
  * The planner gives the columns of a set operation no relation: their Vars have a varno of 0. The
  * plan names them after the columns of the first branch, as EXPLAIN cannot print such Vars.
@@ -27,7 +28,6 @@
 #include "hg_compat.h"
 
 #include "catalog/pg_aggregate.h"
-#include "catalog/pg_operator.h"
 #include "catalog/pg_type.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
@@ -41,6 +41,7 @@
 
 #include "hg_guc.h"
 #include "planner/hg_aggregate_plan.h"
+#include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
 
 static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
@@ -246,14 +247,14 @@ hg_branch_number(const Path *path)
 	return DatumGetInt32(castNode(Const, llast(path->pathtarget->exprs))->constvalue);
 }
 
-/* Returns the least or the greatest branch number of a group. */
+/* Returns the sum of the branch numbers of a group. */
 static Aggref *
-hg_branch_aggregate(const SetOperationStmt *operation, Oid function)
+hg_branch_sum(const SetOperationStmt *operation)
 {
 	Aggref *aggref = makeNode(Aggref);
 
-	aggref->aggfnoid = function;
-	aggref->aggtype = aggref->aggtranstype = INT4OID;
+	aggref->aggfnoid = F_SUM_INT4;
+	aggref->aggtype = aggref->aggtranstype = INT8OID;
 	aggref->aggargtypes = list_make1_oid(INT4OID);
 	aggref->args =
 		list_make1(makeTargetEntry((Expr *) hg_branch_column(operation), 1, NULL, false));
@@ -263,28 +264,26 @@ hg_branch_aggregate(const SetOperationStmt *operation, Oid function)
 	return aggref;
 }
 
-/* Adds an aggregate and the condition that it is a number of a branch. */
-static void
-hg_add_condition(HgAggregatePath *path, Aggref *aggref, int32 number)
+/* Returns the command that core's node has for an INTERSECT or EXCEPT. */
+static SetOpCmd
+hg_set_operation_command(const SetOperationStmt *operation)
 {
-	Const *constant =
-		makeConst(INT4OID, -1, InvalidOid, sizeof(int32), Int32GetDatum(number), false, true);
-
-	path->aggrefs = lappend(path->aggrefs, aggref);
-	path->having =
-		lappend(path->having, make_opclause(Int4EqualOperator, BOOLOID, false, (Expr *) aggref,
-											(Expr *) constant, InvalidOid, InvalidOid));
+	if (operation->op == SETOP_INTERSECT)
+		return operation->all ? SETOPCMD_INTERSECT_ALL : SETOPCMD_INTERSECT;
+	return operation->all ? SETOPCMD_EXCEPT_ALL : SETOPCMD_EXCEPT;
 }
 
 /*
- * Removes core's hashed path of INTERSECT or EXCEPT if ours costs no more. Core charges nothing for
- * the groups that it makes: they are charged here as in hg_aggregate_cost().
+ * Removes core's hashed path of INTERSECT or EXCEPT if ours costs no more. Core charges little for
+ * a row, and nothing for the groups that it makes: they are charged here as in hg_aggregate_cost().
  */
 static void
 hg_remove_hashed_path(RelOptInfo *rel, const HgAggregatePath *ours)
 {
 	const Path *path = &ours->custom.path;
+	double rows = ((const Path *) linitial(ours->custom.custom_paths))->rows;
 	Cost group = cpu_tuple_cost + list_length(ours->aggrefs) * cpu_operator_cost;
+	Cost hidden = rows * hg_operator_cost(HG_SETOP_HIDDEN_NS);
 	ListCell *lc;
 
 	foreach (lc, rel->pathlist)
@@ -293,7 +292,7 @@ hg_remove_hashed_path(RelOptInfo *rel, const HgAggregatePath *ours)
 
 		if (IsA(core, SetOpPath) && core->strategy == SETOP_HASHED &&
 			hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(&core->path) &&
-			path->total_cost <= core->path.total_cost + core->numGroups * group)
+			path->total_cost <= core->path.total_cost + core->numGroups * group + hidden)
 			rel->pathlist = foreach_delete_current(rel->pathlist, lc);
 	}
 }
@@ -305,24 +304,19 @@ hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Pat
 {
 	HgAggregatePath *path = hg_aggregate_path_make(
 		rel, target, input, true, hg_set_operation_clause(operation, rel->reltarget));
-	List *having;
 
 	path->first_branch = hg_first_branch(operation);
 	path->grouping_branch = -1;
 	if (operation->op != SETOP_UNION)
+	{
 		path->grouping_branch = hg_branch_number(linitial(((AppendPath *) input)->subpaths));
-	if (operation->op == SETOP_INTERSECT)
-		hg_add_condition(path, hg_branch_aggregate(operation, F_MIN_INT4), 0);
-	if (operation->op != SETOP_UNION)
-		hg_add_condition(path, hg_branch_aggregate(operation, F_MAX_INT4),
-						 operation->op == SETOP_INTERSECT ? 1 : 0);
-	/* no statistics tell how many groups pass the conditions: as many as core expects */
-	having = path->having;
-	path->having = NIL;
+		path->command = hg_set_operation_command(operation);
+		path->aggrefs = list_make1(hg_branch_sum(operation));
+	}
 	hg_aggregate_cost(root, path, groups);
-	path->having = having;
-	if (having != NIL)
-		path->custom.path.rows = Min(groups, rel->rows);
+	/* no statistics tell how many rows it returns: as many as core expects */
+	if (operation->op != SETOP_UNION)
+		path->custom.path.rows = operation->all ? rel->rows : Min(groups, rel->rows);
 	hg_remove_hashed_path(rel, path);
 	hg_add_groups(root, rel, &path->custom.path);
 }
@@ -344,8 +338,8 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	if (!hg_enabled || root->hasRecursion || rel->pathlist == NIL)
 		return;
 	operation = hg_find_set_operation(root->parse->setOperations, rel->relids, &branches);
-	if (operation == NULL || operation->all || operation->groupClauses == NIL ||
-		!grouping_is_hashable(operation->groupClauses))
+	if (operation == NULL || (operation->op == SETOP_UNION && operation->all) ||
+		operation->groupClauses == NIL || !grouping_is_hashable(operation->groupClauses))
 		return;
 	foreach (lc, rel->pathlist)
 	{

@@ -602,7 +602,6 @@ sub random_aggregate
 		'sum(case when ' . $column->('n') . " > 50 then $number end)",
 		'max(length(' . $column->('tx', 'wide') . '))',
 		'bool_or(' . $column->('bo') . ')', 'bit_xor(' . $column->('i8') . ')',
-		# what is left to PostgreSQL
 		'count(distinct ' . $column->(@alike) . ')');
 
 	return $what if chance(75);

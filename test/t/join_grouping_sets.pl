@@ -61,17 +61,24 @@ my @aggregates = (
 
 my @distinct_columns = qw(a b c te ch da v id nu);
 
-# Aggregates over the distinct values of a column, at times of two.
-sub distinct_aggregates
+# Aggregates over the distinct values of a column.
+sub distinct_aggregates_of
 {
-	my $column = pick(@distinct_columns);
+	my ($column) = @_;
 	my @all = ("count(distinct $column)");
 
 	push @all, "sum(distinct $column)", "avg(distinct $column)", "variance(distinct $column)", "max(distinct $column)" if $column =~ /^[abcv]$/;
 	push @all, "min(distinct $column)" if $column eq 'da';
 	@all = (shuffle(@all))[ 0 .. int(rand(min(3, scalar @all))) ];
-	push @all, 'count(distinct ' . pick(@distinct_columns) . ')' if chance(5);
-	return @all;
+	return map { $_ . (chance(15) ? ' filter (where ' . pick('v > 0', 'b < 2', 'a is not null', 'id % 3 = 0', 'false', 'length(lo) > 50', '100 / (v - 37) > 1') . ')' : '') } @all;
+}
+
+# The same of one to three columns.
+sub distinct_aggregates
+{
+	my @columns = (shuffle(@distinct_columns))[ 0 .. pick(0, 0, 1, 1, 2) ];
+
+	return map { distinct_aggregates_of($_) } @columns;
 }
 
 # ------------------------------------------------------------------ queries
@@ -164,7 +171,7 @@ sub set_operation
 	my ($types, $depth) = @_;
 	my $query = branch($types, $depth);
 
-	$query .= ' ' . pick('union', 'union', 'union all', 'except', 'except', 'intersect', 'intersect', 'except all', 'intersect all') . ' ' . branch($types, $depth) for 1 .. pick(1, 1, 1, 2, 3);
+	$query .= ' ' . pick('union', 'union', 'union all', 'except', 'except', 'intersect', 'intersect', 'except all', 'except all', 'intersect all', 'intersect all') . ' ' . branch($types, $depth) for 1 .. pick(1, 1, 1, 2, 3);
 	return $query;
 }
 
@@ -177,7 +184,7 @@ sub set_operation_query
 
 	if (chance(12))
 	{
-		$query .= ' ' . pick('union', 'except', 'intersect') . ' select ' . join(', ', map { pick(@{ $expressions_of{$_} }) } @types) . ' from ' . pick('few', 'many') . ' r where r.id % 9 >= o.k';
+		$query .= ' ' . pick('union', 'except', 'intersect', 'except all', 'intersect all') . ' select ' . join(', ', map { pick(@{ $expressions_of{$_} }) } @types) . ' from ' . pick('few', 'many') . ' r where r.id % 9 >= o.k';
 		return "select o.k, q.* from dim o, lateral ($query offset 0) q";
 	}
 	$query .= " order by $all" . (chance(60) ? ' limit ' . pick(1, 10, 100) : '') if @types && chance(30);

@@ -52,6 +52,7 @@ my %large = (
 	'right join' => [ 'select count(*), sum(a.v), sum(b.v) from (%s) a right join (%s) b on a.k = b.k + 1000', $key, 300, 800, 2200 ],
 	'full join' => [ 'select count(*), sum(a.v), sum(b.v) from (%s) a full join (%s) b on a.k = b.k + 1000', $key, 300, 800, 2200 ],
 	'groups' => [ 'select count(*), sum(n), sum(x) from (select a.v, b.k, count(*) as n, sum(a.v + b.v) as x from (%s) a join (%s) b using (k) group by a.v, b.k) g', $key, 300, 800, 2200 ],
+	'distinct values' => [ 'select count(distinct a.v), count(distinct a.k), count(distinct b.v) filter (where b.s > 2), sum(a.v) from (%s) a join (%s) b using (k)', $key, 300, 800, 2200 ],
 	'wide rows' => [ 'select count(*), sum(octet_length(a.pad || b.pad)) from (%s) a join (%s) b on a.t = b.t',
 		'select \'key\' || i % 1000000 as t, repeat(\'x\', i % 700) as pad', 50, 150, 500 ],
 	'NULL keys' => [ 'select count(*), sum(a.v), sum(b.v), max(a.pad || b.pad) from (%s) a full join (%s) b using (k)',
@@ -150,7 +151,7 @@ foreach my $backend (backends())
 			my $query = large_query($join, $size);
 			my ($result, $grown, $spilled, $partitioned, $bytes) = watch($backend->{backend}, $size, $query);
 			# that of the groups comes to that of the join below
-			my $nodes = $join eq 'groups' ? 2 : 1;
+			my $nodes = $join eq 'groups' || $join eq 'distinct values' ? 2 : 1;
 			my $bound = $nodes * 1.5 * 1024 * $size + 16 * 1024;
 			my $name = "$label: $join, work_mem of $size MB";
 

@@ -14,6 +14,7 @@
  *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).
  *	RETURN			Returns a row for each group: its columns and results in the scan slot,
  *					filtered by HAVING and projected.  A sort above may reject groups first.
+ *					INTERSECT ALL and EXCEPT ALL may return a group several times.
  *	NEXT_PARTITION	Aggregates the rows of a partition, whose groups did not fit into memory.
  *	NEXT_SET		Goes on with the groups of the next grouping set, which were combined from
  *					returned ones (hg_aggregate_sets.c).
@@ -96,6 +97,23 @@ hg_explain_key_names(CustomScanState *node, List *ancestors, ExplainState *es)
 	return names;
 }
 
+/* Returns the names of the DISTINCT columns, which follow those of the group columns, each once. */
+static List *
+hg_explain_distinct_names(const CustomScan *cscan, const List *names, int ngrouped)
+{
+	List *keys = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
+	List *distinct = NIL;
+	List *known = NIL;
+
+	for (int k = ngrouped; k < list_length(keys); k++)
+	{
+		if (!list_member_int(known, list_nth_int(keys, k)))
+			distinct = lappend(distinct, list_nth(names, k));
+		known = lappend_int(known, list_nth_int(keys, k));
+	}
+	return distinct;
+}
+
 /* Returns true if a plan returns the groups of one set, whose columns are a query's GROUP BY. */
 static bool
 hg_explain_is_one_set(const List *returned)
@@ -108,9 +126,23 @@ hg_explain_is_one_set(const List *returned)
 	return count <= 1;
 }
 
+/* Shows which set operation the node does, with the words of core's node. */
+static void
+hg_explain_command(const CustomScan *cscan, ExplainState *es)
+{
+	static const char *const names[] = {[SETOPCMD_INTERSECT] = "Intersect",
+										[SETOPCMD_INTERSECT_ALL] = "Intersect All",
+										[SETOPCMD_EXCEPT] = "Except",
+										[SETOPCMD_EXCEPT_ALL] = "Except All"};
+	int command = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_COMMAND));
+
+	if (command >= 0)
+		ExplainPropertyText("Set Operation", names[command], es);
+}
+
 /*
  * Shows the group columns, and those of each grouping set that is returned, as core does.  Shows
- * the column whose distinct values are aggregated, too.
+ * the columns whose distinct values are aggregated, too.
  */
 static void
 hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
@@ -119,15 +151,14 @@ hg_explain_keys(CustomScanState *node, List *ancestors, ExplainState *es)
 	List *names = hg_explain_key_names(node, ancestors, es);
 	List *sets = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
 	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
-	int distinct = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_DISTINCT_KEY));
+	int ngrouped = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_GROUP_KEYS));
+	List *distinct = hg_explain_distinct_names(cscan, names, ngrouped);
 	ListCell *lc;
 	ListCell *column;
 
-	if (distinct >= 0)
-	{
-		ExplainPropertyText("Distinct Key", list_nth(names, distinct), es);
-		names = list_truncate(names, distinct);
-	}
+	if (distinct != NIL)
+		ExplainPropertyList("Distinct Key", distinct, es);
+	names = list_truncate(names, ngrouped);
 	if (hg_explain_is_one_set(returned))
 	{
 		if (names != NIL)
@@ -161,6 +192,7 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	const HgAggregateState *state = (const HgAggregateState *) node;
 	HgAggregateRecord record = hg_aggregate_current_record(state);
 
+	hg_explain_command((const CustomScan *) node->ss.ps.plan, es);
 	hg_explain_keys(node, ancestors, es);
 	if (!es->analyze)
 	{
@@ -310,14 +342,15 @@ hg_aggregate_filter(HgAggregateState *state, List **filters, Expr *filter)
  * there is one; otherwise adds a function, whose state is at *offset.
  */
 static HgResult
-hg_aggregate_begin_function(HgAggregateState *state, const Aggref *aggref, List **arguments,
-							Expr *argument, int filter, Size *offset)
+hg_aggregate_begin_function(HgAggregateState *state, const Aggref *aggref, int distinct,
+							List **arguments, Expr *argument, int filter, Size *offset)
 {
 	HgFunction *function = &state->functions[state->nfunctions];
 	Size end = *offset;
 
 	memset(function, 0, sizeof(HgFunction));
 	hg_function_init(function, aggref, &end, state->states, state->row_context);
+	function->distinct = distinct;
 	for (int i = 0; i < state->nfunctions; i++)
 		if (state->functions[i].filter == filter &&
 			state->functions[i].distinct == function->distinct &&
@@ -339,6 +372,7 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
 	List *arguments = list_nth(cscan->custom_exprs, HG_AGGREGATE_ARGUMENTS);
 	List *filters = list_nth(cscan->custom_exprs, HG_AGGREGATE_FILTERS);
+	List *distinct = list_nth(cscan->custom_private, HG_AGGREGATE_DISTINCT);
 	int nresults = list_length(arguments);
 	List *known_arguments = NIL;
 	List *known_filters = NIL;
@@ -358,9 +392,9 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 		int filter = hg_aggregate_filter(state, &known_filters, list_nth(filters, i));
 		const HgFunction *function;
 
-		state->results[i] =
-			hg_aggregate_begin_function(state, castNode(Aggref, tle->expr), &known_arguments,
-										list_nth(arguments, i), filter, &offset);
+		state->results[i] = hg_aggregate_begin_function(state, castNode(Aggref, tle->expr),
+														list_nth_int(distinct, i), &known_arguments,
+														list_nth(arguments, i), filter, &offset);
 		function = state->results[i].function;
 		if (function->filter >= 0 || function->argument != NULL)
 			state->counts = false;
@@ -369,7 +403,10 @@ hg_aggregate_begin_functions(HgAggregateState *state)
 	return offset;
 }
 
-/* Initializes the groups: their keys, and the other group columns that are returned. */
+/*
+ * Initializes all keys, and the groups of the first set: its keys, which come first among them, and
+ * the other columns that are returned.
+ */
 static void
 hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Size state_bytes)
 {
@@ -377,22 +414,29 @@ hg_aggregate_begin_groups(HgAggregateState *state, const Bitmapset *returned, Si
 	List *column_indexes = list_nth(cscan->custom_private, HG_AGGREGATE_KEYS);
 	List *equalities = list_nth(cscan->custom_private, HG_AGGREGATE_EQUALITIES);
 	List *collations = list_nth(cscan->custom_private, HG_AGGREGATE_COLLATIONS);
+	List *sets = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
 	TupleDesc desc = ExecGetResultType(linitial(state->css.custom_ps));
 	int nkeys = list_length(column_indexes);
+	int nfirst = sets != NIL ? list_length(linitial(sets)) : nkeys;
 	HgGroupKey *keys = palloc0(Max(nkeys, 1) * sizeof(HgGroupKey));
 	int *columns = palloc((nkeys + state->ncolumns + 1) * sizeof(int));
-	int nvalues = nkeys;
+	int nvalues = nfirst;
 	Bitmapset *others = bms_copy(returned);
 
 	for (int k = 0; k < nkeys; k++)
 	{
 		hg_group_key_init(&keys[k], list_nth_oid(equalities, k), list_nth_oid(collations, k));
-		keys[k].column = columns[k] = hg_aggregate_column(state, list_nth_int(column_indexes, k));
+		keys[k].column = hg_aggregate_column(state, list_nth_int(column_indexes, k));
+		if (k >= nfirst)
+			continue;
+		columns[k] = keys[k].column;
 		others = bms_del_member(others, list_nth_int(column_indexes, k));
 	}
-	nvalues += hg_aggregate_columns(state, others, columns + nkeys);
+	nvalues += hg_aggregate_columns(state, others, columns + nfirst);
+	state->sets.nkeys = nkeys;
+	state->sets.keys = keys;
 	state->groups =
-		hg_groups_create(nkeys, keys, nvalues, columns, desc, state->attnos, state_bytes,
+		hg_groups_create(nfirst, keys, nvalues, columns, desc, state->attnos, state_bytes,
 						 state->states, state->row_context, &state->budget);
 	for (int i = 0; i < state->nfunctions; i++)
 		state->functions[i].offset += state->groups->states_offset;
@@ -407,6 +451,7 @@ hg_aggregate_begin_branches(HgAggregateState *state)
 
 	state->branch_column = branch >= 0 ? hg_aggregate_column(state, branch) : -1;
 	state->grouping_branch = intVal(list_nth(private, HG_AGGREGATE_GROUPING_BRANCH));
+	state->command = (SetOpCmd) intVal(list_nth(private, HG_AGGREGATE_COMMAND));
 }
 
 /*
@@ -425,10 +470,25 @@ hg_aggregate_begin_scaled(HgAggregateState *state)
 			hg_column_filter_take_scaled(state->taking.column_filters[f], takes_scaled);
 	for (int i = 0; i < state->groups->nvalues; i++)
 		takes_scaled[state->groups->columns[i]] = false;
+	for (int k = 0; k < state->sets.nkeys; k++)
+		takes_scaled[state->sets.keys[k].column] = false;
 	for (int i = 0; i < state->nfunctions; i++)
 		if (state->functions[i].column >= 0 && state->functions[i].number < 0 &&
 			state->functions[i].kind != HG_AGGREGATE_COUNT)
 			takes_scaled[state->functions[i].column] = false;
+}
+
+/* Returns true if groups have copies of by-reference values. */
+static bool
+hg_aggregate_copies_values(const HgAggregateState *state)
+{
+	for (int i = 0; i < state->groups->nvalues; i++)
+		if (!state->groups->byvals[i])
+			return true;
+	for (int k = 0; k < state->sets.nkeys; k++)
+		if (state->sets.keys[k].kind != HG_GROUP_KEY_WORD)
+			return true;
+	return false;
 }
 
 static void
@@ -486,10 +546,7 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_aggregate_begin_groups(state, outside.column_indexes, hg_aggregate_begin_functions(state));
 	state->source = hg_join_source_create(child, state->ncolumns, state->attnos);
 	/* batches need no limit in bytes unless new groups copy by-reference values */
-	state->source->max_bytes = 0;
-	for (int i = 0; i < state->groups->nvalues; i++)
-		if (!state->groups->byvals[i])
-			state->source->max_bytes = HG_BATCH_BYTES;
+	state->source->max_bytes = hg_aggregate_copies_values(state) ? HG_BATCH_BYTES : 0;
 	state->batch = hg_batch_create(state->ncolumns);
 	hg_aggregate_begin_branches(state);
 	hg_aggregate_begin_finding(state);
@@ -600,7 +657,10 @@ hg_aggregate_read(HgAggregateState *state)
 				state->source->next_run(state->source, PG_INT32_MAX, &state->run))
 				hg_aggregate_take_arrays(state, &state->run);
 			else if (state->source->next(state->source, batch))
+			{
 				hg_aggregate_take(state, batch);
+				hg_aggregate_take_distinct(state, batch);
+			}
 			else
 				break;
 		}
@@ -685,17 +745,31 @@ hg_aggregate_load_group(HgAggregateState *state, HgGroup *group)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Returns the next group that passes HAVING, projected, or NULL if there are no more. */
+/* Returns the next row of a set operation's group, which is in the scan slot. */
+static TupleTableSlot *
+hg_aggregate_next_copy(HgAggregateState *state)
+{
+	ScanState *ss = &state->css.ss;
+
+	state->copies--;
+	ResetExprContext(ss->ps.ps_ExprContext);
+	return hg_join_return_slot(ss, ss->ss_ScanTupleSlot);
+}
+
+/* Returns the next row of a group that passes HAVING, projected, or NULL if there are no more. */
 static TupleTableSlot *
 hg_aggregate_next_group(HgAggregateState *state)
 {
 	ScanState *ss = &state->css.ss;
 
+	if (state->copies > 0)
+		return hg_aggregate_next_copy(state);
 	while (state->next_group < state->groups->count)
 	{
 		TupleTableSlot *slot;
 		HgGroup *group;
 		uint32 number;
+		int64 copies = 1;
 
 		CHECK_FOR_INTERRUPTS();
 		if (state->next_group == state->sets.combined)
@@ -716,8 +790,11 @@ hg_aggregate_next_group(HgAggregateState *state)
 		if (state->limit.top != NULL)
 			number = hg_aggregate_limited_group(&state->limit, number, state->groups->count);
 		group = hg_groups_get(state->groups, number);
-		if (hg_aggregate_is_beyond(state, group))
+		if (state->branch_column >= 0)
+			copies = hg_aggregate_copies(state->results[0].function, state->command, group);
+		if (copies == 0 || hg_aggregate_is_beyond(state, group))
 			continue;
+		state->copies = copies - 1;
 		ResetExprContext(ss->ps.ps_ExprContext);
 		slot = hg_aggregate_load_group(state, group);
 		slot = hg_join_return_slot(ss, slot);
@@ -790,6 +867,7 @@ hg_aggregate_rescan(CustomScanState *node)
 	if (state->phase == HG_AGGREGATE_READ)
 		return;
 	state->next_group = 0;
+	state->copies = 0;
 	if (state->rescannable && child->chgParam == NULL && !bms_overlap(changed, state->params))
 	{
 		state->phase = HG_AGGREGATE_RETURN;

@@ -237,7 +237,7 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 		hg_privilege_check_aggregate(aggref);
 	function->kind = hg_aggregate_kind(aggref->aggfnoid);
 	function->partial = DO_AGGSPLIT_SKIPFINAL(aggref->aggsplit);
-	function->distinct = aggref->aggdistinct != NIL;
+	function->distinct = -1;
 	function->offset = *offset;
 	switch (function->kind)
 	{

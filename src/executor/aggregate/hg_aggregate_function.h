@@ -95,9 +95,9 @@ typedef enum HgWordType
 typedef struct HgFunction
 {
 	HgAggregateKind kind;
-	bool partial;			  /* the result is the state, for a Finalize Aggregate node above */
-	bool distinct;			  /* takes each value of its column once (hg_aggregate_sets.h) */
-	HgWordType word;		  /* type of the argument of an inline aggregate */
+	bool partial;	 /* the result is the state, for a Finalize Aggregate node above */
+	int distinct;	 /* number of the DISTINCT column whose values it takes; -1: it takes rows */
+	HgWordType word; /* type of the argument of an inline aggregate */
 	HgTransition *transition; /* the aggregate's own functions; NULL: not needed */
 	Size offset;			  /* offset of the state in a group, in bytes */
 	int filter;				  /* index of its filter among the node's filters; -1: none */

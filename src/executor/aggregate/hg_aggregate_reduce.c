@@ -110,7 +110,7 @@ hg_aggregate_merge(HgAggregateState *state, HgGroup *group, const uint64 *record
 		const uint64 *item =
 			reduction->column_indexes[f] > 0 ? record + reduction->column_indexes[f] : NULL;
 
-		if (function->distinct)
+		if (function->distinct >= 0)
 			continue;
 		if (hg_function_sums_numerics(function))
 			hg_function_merge_scaled(function, group, (int64) item[0],
@@ -249,7 +249,7 @@ hg_aggregate_reduce_function(HgAggregateState *state, int f)
 	int number;
 
 	/* it takes values of groups */
-	if (function->distinct)
+	if (function->distinct >= 0)
 		return true;
 	if (function->filter >= 0 || !hg_aggregate_reduce_kind(function, &kind) ||
 		(function->argument != NULL && function->number < 0))
@@ -278,7 +278,8 @@ hg_aggregate_begin_reduction(HgAggregateState *state)
 	HgReduceSpec *spec = &state->reduction.reducer.spec;
 	const HgGroups *groups = state->groups;
 
-	if (state->counts || groups->nvalues > HG_MAX_REDUCE_KEYS)
+	/* a device makes groups of one set */
+	if (state->counts || groups->nvalues > HG_MAX_REDUCE_KEYS || state->sets.of_rows > 1)
 		return;
 	state->reduction.batch = hg_batch_create(state->ncolumns);
 	state->reduction.items = palloc0(Max(state->nfunctions, 1) * sizeof(int));

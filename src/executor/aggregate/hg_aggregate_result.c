@@ -178,6 +178,27 @@ hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *gr
 	}
 }
 
+int64
+hg_aggregate_copies(const HgFunction *function, SetOpCmd command, const HgGroup *group)
+{
+	const HgSumState *state = (const HgSumState *) ((const char *) group + function->offset);
+	int64 right = state->sum;
+	int64 left = state->count - right;
+
+	switch (command)
+	{
+		case SETOPCMD_INTERSECT:
+			return left > 0 && right > 0;
+		case SETOPCMD_INTERSECT_ALL:
+			return Min(left, right);
+		case SETOPCMD_EXCEPT:
+			return left > 0 && right == 0;
+		case SETOPCMD_EXCEPT_ALL:
+			return Max(left - right, 0);
+	}
+	elog(ERROR, "unexpected set operation %d", (int) command);
+}
+
 HgScaledSum
 hg_function_scaled(const HgFunction *function, const HgGroup *group)
 {

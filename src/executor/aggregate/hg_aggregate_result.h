@@ -24,6 +24,13 @@ extern bool hg_function_has_state_of(const HgFunction *function, HgAggregateKind
 extern Datum hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group,
 								bool *isnull);
 
+/*
+ * Returns how many rows INTERSECT or EXCEPT returns of a group.  The function has summed the
+ * numbers of the group's branches.
+ */
+extern int64 hg_aggregate_copies(const HgFunction *function, SetOpCmd command,
+								 const HgGroup *group);
+
 /* A sum of numerics as a scaled integer. */
 typedef struct HgScaledSum
 {

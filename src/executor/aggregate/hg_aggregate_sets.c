@@ -3,27 +3,32 @@
  * hg_aggregate_sets.c
  *	  Grouping sets: groups of some columns, combined from groups of more columns.
  *
- * The rows of the input make the groups of the first set, which has the columns of all sets.  The
+ * The rows of the input make the groups of the first set, which has all columns of GROUP BY.  The
  * planner has ordered the other sets as a tree (planner/hg_grouping_sets.h).  The groups of a set
  * are combined from those of its parent while the node returns the parent's groups: their keys
  * are looked up in the set's own hash table, and the states are combined (hg_aggregate_sets.h).
  * When all groups of the parent are returned, its sets are complete and are returned one by one,
  * each before those that follow it.
  *
- * All sets have groups of one layout.  A column of GROUP BY that a set lacks is not among its keys
- * and is NULL.
+ * All groups with states have one layout.  A column of GROUP BY that a set lacks is not among its
+ * keys and is NULL.
  *
- * DISTINCT AGGREGATES.  A set that has the DISTINCT column does nothing for these.  A set that is
+ * DISTINCT AGGREGATES.  A set that has a DISTINCT column does nothing for these.  A set that is
  * combined from it and lacks the column advances them by the column's value in each group, instead
- * of combining states.
+ * of combining states.  If there are several DISTINCT columns, only one set that is made of rows
+ * has states.  The sets of the other columns have keys only, and rows go to their hash tables too.
+ * The sets that are returned have several parents.  The one with states comes first, because it
+ * also has the columns that have one value for each group.
  *
- * MEMORY.  All sets share the node's budget.  While the rows are read, all of it may be taken by
- * the first set.  Its groups are returned in the order of their memory, which is freed behind them.
- * When the budget is full, or the groups of a set that is not current take more than their share, a
- * set makes no more groups: its groups in memory are still combined, and all others go to
- * temporary files with their keys and packed states.  When the set is current, its partitions are
- * read as those of rows are (hg_aggregate_spill.h).  There is a share for each set that can have
- * groups at the same time.  The current set may always take its own.
+ * MEMORY.  All sets share the node's budget, with a share for each set that can have groups at the
+ * same time.  While the rows are read, the sets that are made of rows may take all of it, but what
+ * the others of them lack of their shares.  The groups of a set are returned in the order of their
+ * memory, which is freed behind them.
+ *
+ * A set makes no more groups when the budget is full, or when it is made of other groups, is not
+ * current and takes more than its share.  Its groups in memory are still combined, and all others
+ * go to temporary files with their keys and packed states.  When the set is current, its partitions
+ * are read as those of rows are (hg_aggregate_spill.h).  The current set may always take its share.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -52,48 +57,44 @@ static TupleDesc
 hg_sets_desc(const HgAggregateState *state)
 {
 	TupleDesc input = ExecGetResultType(linitial(state->css.custom_ps));
-	TupleDesc desc = CreateTemplateTupleDesc(state->ncolumns + 1);
+	TupleDesc desc = CreateTemplateTupleDesc(state->sets.rows->ncolumns);
 
 	for (int c = 0; c < state->ncolumns; c++)
 		TupleDescCopyEntry(desc, (AttrNumber) (c + 1), input, (AttrNumber) state->attnos[c]);
 	TupleDescInitEntry(desc, (AttrNumber) (state->ncolumns + 1), "states", BYTEAOID, -1, 0);
+	TupleDescInitEntry(desc, (AttrNumber) (state->ncolumns + 2), "distinct", INT4OID, -1, 0);
 	return desc;
 }
 
 /*
- * Creates the groups of a set with the group columns in column_indexes, as indexes of keys.  Key
- * number distinct, the last one, is the DISTINCT column; -1: there is none.
+ * Creates the groups of a set with the columns in column_indexes, as indexes of the node's keys.
+ * Groups with states have the values of the first set's groups.
  */
 static void
-hg_set_begin_groups(HgAggregateState *state, HgGroupingSet *set, List *column_indexes, int distinct,
+hg_set_begin_groups(HgAggregateState *state, HgGroupingSet *set, List *column_indexes,
 					MemoryContext states)
 {
-	const HgGroups *first = state->sets.sets[0].groups;
-	int ngrouped = distinct >= 0 ? distinct : first->nkeys;
-	HgGroupKey *keys = palloc0(Max(first->nkeys, 1) * sizeof(HgGroupKey));
-	int *columns = palloc(Max(first->nvalues, 1) * sizeof(int));
+	const HgAggregateSets *sets = &state->sets;
+	const HgGroups *first = sets->sets[0].groups;
+	HgGroupKey *keys = palloc0(sets->nkeys * sizeof(HgGroupKey));
+	int *columns = palloc((sets->nkeys + first->nvalues) * sizeof(int));
 	int nkeys = 0;
 	int ncolumns;
 
-	for (int k = 0; k < first->nkeys; k++)
+	for (int k = 0; k < sets->nkeys; k++)
 		if (list_member_int(column_indexes, k))
 		{
-			keys[nkeys] = first->keys[k];
-			columns[nkeys++] = first->columns[k];
+			keys[nkeys] = sets->keys[k];
+			columns[nkeys++] = sets->keys[k].column;
 		}
 	ncolumns = nkeys;
-	for (int k = 0; k < first->nkeys; k++)
-		if (!list_member_int(column_indexes, k))
-			columns[ncolumns++] = first->columns[k];
-	for (; ncolumns < first->nvalues; ncolumns++)
-		columns[ncolumns] = first->columns[ncolumns];
-	set->nlacking = 0;
-	for (int k = 0; k < ngrouped; k++)
-		set->nlacking += !list_member_int(column_indexes, k);
-	set->groups = hg_groups_create(nkeys, keys, first->nvalues, columns,
+	for (int i = 0; !set->keys_only && i < first->nvalues; i++)
+		if (i >= first->nkeys || !list_member_int(column_indexes, i))
+			columns[ncolumns++] = first->columns[i];
+	set->groups = hg_groups_create(nkeys, keys, ncolumns, columns,
 								   ExecGetResultType(linitial(state->css.custom_ps)), state->attnos,
-								   first->group_bytes - first->states_offset, states,
-								   state->row_context, &state->budget);
+								   set->keys_only ? 0 : first->group_bytes - first->states_offset,
+								   states, state->row_context, &state->budget);
 }
 
 /* Makes copies of the node's functions and results, whose states live in a set's own memory. */
@@ -137,7 +138,7 @@ static void
 hg_sets_begin_rows(HgAggregateState *state)
 {
 	HgAggregateSets *sets = &state->sets;
-	int ncolumns = state->ncolumns + 1;
+	int ncolumns = state->ncolumns + 2;
 
 	sets->rows = hg_batch_create(ncolumns);
 	sets->nulls = palloc(ncolumns * sizeof(bool *));
@@ -151,7 +152,7 @@ hg_sets_begin_rows(HgAggregateState *state)
 		sets->rows->nulls[c] = sets->all_null;
 		sets->rows->has_nulls[c] = true;
 	}
-	sets->rows->has_nulls[state->ncolumns] = false;
+	sets->empty = palloc0(state->groups->group_bytes);
 	sets->packed = AllocSetContextCreate(state->context, "HashGraphAggregate packed states",
 										 ALLOCSET_DEFAULT_SIZES);
 }
@@ -163,79 +164,117 @@ hg_sets_share(const HgAggregateState *state)
 	const HgAggregateSets *sets = &state->sets;
 	int most = 0;
 
-	/* while a set is current, all later sets have groups whose parents are not later */
+	/* while a set is current, all later sets have groups that are made of rows or earlier sets */
 	for (int current = 0; current < sets->count; current++)
 	{
 		int filled = 0;
 
 		for (int i = current + 1; i < sets->count; i++)
-			filled += sets->sets[i].parent <= current && !sets->sets[i].shared;
+		{
+			int parent = bms_next_member(sets->sets[i].parents, -1);
+
+			filled += parent <= current && !sets->sets[i].shared;
+		}
 		most = Max(most, filled);
 	}
 	return state->budget.limit / (most + 1);
 }
 
+/* Initializes what the lists of the plan say of a set, after that of its parents. */
+static void
+hg_set_begin(HgAggregateState *state, int number)
+{
+	List *plan = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
+	HgAggregateSets *sets = &state->sets;
+	HgGroupingSet *set = &sets->sets[number];
+	List *groupings = list_nth(list_nth(plan, HG_AGGREGATE_SET_GROUPINGS), number);
+	int parent = -1;
+	ListCell *lc;
+
+	set->keys_only = list_nth_int(list_nth(plan, HG_AGGREGATE_SET_KEYS_ONLY), number) != 0;
+	set->returned = list_nth_int(list_nth(plan, HG_AGGREGATE_SET_RETURNED), number) != 0;
+	set->shared = list_nth_int(list_nth(plan, HG_AGGREGATE_SET_SHARED), number) != 0;
+	set->never_empty = list_nth_int(list_nth(plan, HG_AGGREGATE_SET_NEVER_EMPTY), number) != 0;
+	set->expected = list_nth_int(list_nth(plan, HG_AGGREGATE_SET_GROUPS), number);
+	set->groupings = palloc(Max(list_length(groupings), 1) * sizeof(Datum));
+	foreach (lc, groupings)
+		set->groupings[foreach_current_index(lc)] = Int32GetDatum(lfirst_int(lc));
+	foreach (lc, list_nth(list_nth(plan, HG_AGGREGATE_SET_PARENTS), number))
+		set->parents = bms_add_member(set->parents, lfirst_int(lc));
+	sets->of_rows += bms_is_empty(set->parents);
+	while ((parent = bms_next_member(set->parents, parent)) >= 0)
+		sets->sets[parent].has_sets = true;
+}
+
+/* Initializes which columns of GROUP BY a set lacks, and its part in DISTINCT aggregates. */
+static void
+hg_set_begin_columns(HgAggregateState *state, HgGroupingSet *set, const List *column_indexes)
+{
+	List *plan = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
+	int ngrouped = intVal(list_nth(plan, HG_AGGREGATE_GROUP_KEYS));
+	const HgAggregateSets *sets = &state->sets;
+	int parent = -1;
+
+	set->lacks = palloc0(Max(state->ncolumns, 1) * sizeof(bool));
+	set->distinct = set->filter = -1;
+	for (int k = 0; k < sets->nkeys; k++)
+		if (k < ngrouped)
+			set->lacks[sets->keys[k].column] = !list_member_int(column_indexes, k);
+		else if (list_member_int(column_indexes, k))
+			set->distinct = k - ngrouped;
+	for (int f = 0; f < state->nfunctions && set->distinct >= 0; f++)
+		if (state->functions[f].distinct == set->distinct)
+			set->filter = state->functions[f].filter;
+	while ((parent = bms_next_member(set->parents, parent)) >= 0)
+		set->takes_distinct |= set->distinct < 0 && sets->sets[parent].distinct >= 0;
+}
+
 void
 hg_aggregate_begin_sets(HgAggregateState *state)
 {
-	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
+	List *plan = ((CustomScan *) state->css.ss.ps.plan)->custom_private;
 	HgAggregateSets *sets = &state->sets;
-	List *columns = list_nth(cscan->custom_private, HG_AGGREGATE_SETS);
-	List *parents = list_nth(cscan->custom_private, HG_AGGREGATE_SET_PARENTS);
-	List *returned = list_nth(cscan->custom_private, HG_AGGREGATE_SET_RETURNED);
-	List *shared = list_nth(cscan->custom_private, HG_AGGREGATE_SET_SHARED);
-	List *never_empty = list_nth(cscan->custom_private, HG_AGGREGATE_SET_NEVER_EMPTY);
-	List *groupings = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPINGS);
-	List *expected = list_nth(cscan->custom_private, HG_AGGREGATE_SET_GROUPS);
-	int distinct = intVal(list_nth(cscan->custom_private, HG_AGGREGATE_DISTINCT_KEY));
-	int *attnos = palloc((state->ncolumns + 1) * sizeof(int));
+	List *columns = list_nth(plan, HG_AGGREGATE_SETS);
 	HgBatch *batch;
+	int *attnos;
 
-	sets->count = Max(list_length(parents), 1);
+	sets->count = Max(list_length(columns), 1);
 	sets->sets = palloc0(sets->count * sizeof(HgGroupingSet));
-	sets->sets[0] = (HgGroupingSet){
-		.parent = -1,
-		.returned = parents == NIL || linitial_int(returned) != 0,
-		.never_empty = parents == NIL ? !state->grouped : linitial_int(never_empty) != 0,
-		.expected = parents == NIL ? cscan->scan.plan.plan_rows : linitial_int(expected),
-		.groups = state->groups,
-		.spill = &state->spill,
-		.functions = state->functions,
-		.results = state->results};
-	if (parents == NIL)
+	sets->sets[0] =
+		(HgGroupingSet){.returned = true,
+						.never_empty = !state->grouped,
+						.distinct = -1,
+						.expected = linitial_int(list_nth(plan, HG_AGGREGATE_SET_GROUPS)),
+						.groups = state->groups,
+						.spill = &state->spill,
+						.functions = state->functions,
+						.results = state->results};
+	if (columns == NIL)
 		return;
 	hg_sets_begin_combining(state);
 	hg_sets_begin_rows(state);
 	/* the files of one set are read at a time */
-	batch = hg_batch_create(state->ncolumns + 1);
-	for (int c = 0; c <= state->ncolumns; c++)
+	batch = hg_batch_create(sets->rows->ncolumns);
+	attnos = palloc(batch->ncolumns * sizeof(int));
+	for (int c = 0; c < batch->ncolumns; c++)
 		attnos[c] = c + 1;
-	sets->ngroupings = list_length(linitial(groupings));
+	sets->ngroupings = list_length(linitial(list_nth(plan, HG_AGGREGATE_SET_GROUPINGS)));
 	for (int i = 0; i < sets->count; i++)
 	{
 		HgGroupingSet *set = &sets->sets[i];
 		MemoryContext states;
 
-		set->groupings = palloc(Max(sets->ngroupings, 1) * sizeof(Datum));
-		for (int g = 0; g < sets->ngroupings; g++)
-			set->groupings[g] = Int32GetDatum(list_nth_int(list_nth(groupings, i), g));
+		hg_set_begin(state, i);
+		hg_set_begin_columns(state, set, list_nth(columns, i));
 		if (i == 0)
 			continue;
-		set->parent = list_nth_int(parents, i);
-		set->returned = list_nth_int(returned, i) != 0;
-		set->shared = list_nth_int(shared, i) != 0;
-		set->never_empty = list_nth_int(never_empty, i) != 0;
-		set->takes_distinct = !list_member_int(list_nth(columns, i), distinct) &&
-							  list_member_int(list_nth(columns, set->parent), distinct);
-		set->expected = list_nth_int(expected, i);
-		sets->sets[set->parent].has_sets = true;
 		states = AllocSetContextCreate(state->context, "HashGraphAggregate set states",
 									   ALLOCSET_DEFAULT_SIZES);
-		hg_set_begin_groups(state, set, list_nth(columns, i), distinct, states);
-		hg_set_begin_functions(state, set, states);
+		hg_set_begin_groups(state, set, list_nth(columns, i), states);
+		if (!set->keys_only)
+			hg_set_begin_functions(state, set, states);
 		set->spill = palloc(sizeof(HgAggregateSpill));
-		hg_aggregate_spill_init(set->spill, hg_sets_desc(state), state->ncolumns + 1, attnos,
-								batch);
+		hg_aggregate_spill_init(set->spill, hg_sets_desc(state), batch->ncolumns, attnos, batch);
 	}
 	sets->share = hg_sets_share(state);
 }
@@ -281,6 +320,22 @@ hg_aggregate_next_set(HgAggregateState *state)
  * ---------------------------------------------------------------------
  */
 
+bool
+hg_aggregate_is_full(const HgAggregateState *state, const HgGroupingSet *set)
+{
+	const HgAggregateSets *sets = &state->sets;
+	const HgBudget *budget = &state->budget;
+	uint64 reserved = 0;
+
+	if (set != hg_aggregate_set(sets) && !bms_is_empty(set->parents))
+		return hg_budget_is_full(budget) || set->groups->charge.bytes > sets->share;
+	/* other sets are made of the same rows */
+	for (int i = 0; i < sets->count && sets->current == 0; i++)
+		if (&sets->sets[i] != set && bms_is_empty(sets->sets[i].parents))
+			reserved += sets->share - Min(sets->share, sets->sets[i].groups->charge.bytes);
+	return budget->charged + reserved > budget->limit && set->groups->charge.bytes > sets->share;
+}
+
 /* Returns true if a set may make no more groups, and those that it lacks can go to files. */
 static bool
 hg_set_must_spill(const HgAggregateState *state, const HgGroupingSet *set)
@@ -289,9 +344,7 @@ hg_set_must_spill(const HgAggregateState *state, const HgGroupingSet *set)
 
 	if (groups->nkeys == 0 || groups->count == 0 || !hg_aggregate_spill_can_start(set->spill))
 		return false;
-	if (set == hg_aggregate_set(&state->sets))
-		return hg_aggregate_is_full(state);
-	return hg_budget_is_full(&state->budget) || groups->charge.bytes > state->sets.share;
+	return hg_aggregate_is_full(state, set);
 }
 
 /* As many groups are expected as there are when memory is full, times this, at least. */
@@ -311,11 +364,15 @@ hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set)
 	state->rescannable = false;
 }
 
-/* Writes rows without a group in found[] to files, with packed states. */
+/*
+ * Writes rows without a group in found[] to files, with packed states: of no rows if source is
+ * NULL.
+ */
 static void
 hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const HgSpillKeys *keys,
 			 HgGroup *const *found, const HgFunction *source, HgGroup *const *from)
 {
+	const HgFunction *functions = source != NULL ? source : set->functions;
 	MemoryContext old = MemoryContextSwitchTo(state->sets.packed);
 	uint16 missing[HG_BATCH_ROWS];
 	int nmissing = 0;
@@ -324,8 +381,10 @@ hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const H
 	{
 		if (found[row] != NULL)
 			continue;
-		rows->values[state->ncolumns][row] =
-			hg_states_pack(set->groups, state->nfunctions, source, from[row]);
+		if (!set->keys_only)
+			rows->values[state->ncolumns][row] =
+				hg_states_pack(set->groups, state->nfunctions, functions,
+							   source != NULL ? from[row] : state->sets.empty);
 		missing[nmissing++] = (uint16) row;
 	}
 	MemoryContextSwitchTo(old);
@@ -333,15 +392,20 @@ hg_set_write(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const H
 		hg_aggregate_spill_write(set->spill, keys, rows, missing, nmissing);
 }
 
-/* Lets a function take the distinct value in each row with a group in found[]. */
+/*
+ * Lets a function take the distinct value in each row with a group in found[], if the row comes
+ * from groups with the function's DISTINCT column.  number is the column with that of a row.
+ */
 static void
-hg_set_take_distinct(const HgFunction *function, const HgBatch *rows, HgGroup *const *found)
+hg_set_take_distinct(const HgFunction *function, const HgBatch *rows, int number,
+					 HgGroup *const *found)
 {
 	uint16 selected[HG_BATCH_ROWS];
 	int count = 0;
 
 	for (int row = 0; row < rows->nrows; row++)
-		if (found[row] != NULL)
+		if (found[row] != NULL && !hg_batch_is_null(rows, number, row) &&
+			DatumGetInt32(rows->values[number][row]) == function->distinct)
 			selected[count++] = (uint16) row;
 	hg_function_advance(function, (HgSelection){selected, count}, rows->values[function->column],
 						rows->has_nulls[function->column] ? rows->nulls[function->column] : NULL,
@@ -350,7 +414,7 @@ hg_set_take_distinct(const HgFunction *function, const HgBatch *rows, HgGroup *c
 
 /*
  * Combines groups to those of a set.  Their columns are in rows, and their states, of the functions
- * in source, in from[].
+ * in source, in from[].  If source is NULL, they have no states.
  */
 static void
 hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const HgFunction *source,
@@ -381,15 +445,61 @@ hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const Hg
 			memset(found, 0, rows->nrows * sizeof(HgGroup *));
 	}
 	old = MemoryContextSwitchTo(state->sets.packed);
-	for (int f = 0; f < state->nfunctions; f++)
-		if (set->functions[f].distinct && set->takes_distinct)
-			hg_set_take_distinct(&set->functions[f], rows, found);
-		else
+	for (int f = 0; f < state->nfunctions && !set->keys_only; f++)
+		if (set->functions[f].distinct >= 0 && set->takes_distinct)
+			hg_set_take_distinct(&set->functions[f], rows, state->ncolumns + 1, found);
+		else if (source != NULL)
 			hg_function_combine(&set->functions[f], &source[f], rows->nrows, found, from);
 	MemoryContextSwitchTo(old);
 	if (set->spill->writing != NULL)
 		hg_set_write(state, set, rows, &keys, found, source, from);
 	hg_groups_charge(groups);
+}
+
+/* Prepares for rows that have only some columns of the input, without states and a number. */
+static void
+hg_sets_clear_rows(HgAggregateSets *sets)
+{
+	HgBatch *rows = sets->rows;
+
+	rows->nrows = 0;
+	for (int c = 0; c < rows->ncolumns; c++)
+	{
+		rows->nulls[c] = sets->all_null;
+		rows->has_nulls[c] = true;
+	}
+}
+
+void
+hg_aggregate_take_keys(HgAggregateState *state, HgGroupingSet *set, const HgBatch *batch,
+					   const uint16 *selected, int count)
+{
+	HgBatch *rows = state->sets.rows;
+	HgGroup *found[HG_BATCH_ROWS];
+
+	if (count == 0)
+		return;
+	hg_sets_clear_rows(&state->sets);
+	rows->nrows = count;
+	for (int k = 0; k < set->groups->nkeys; k++)
+	{
+		int column = set->groups->columns[k];
+
+		rows->nulls[column] = state->sets.nulls[column];
+		rows->has_nulls[column] = batch->has_nulls[column];
+		for (int i = 0; i < count; i++)
+		{
+			int row = selected != NULL ? selected[i] : i;
+
+			rows->values[column][i] = batch->values[column][row];
+			rows->nulls[column][i] = hg_batch_is_null(batch, column, row);
+		}
+	}
+	/* a group that exists needs nothing more */
+	if (hg_groups_find_near(set->groups, rows, found))
+		return;
+	hg_set_take(state, set, rows, NULL, NULL);
+	MemoryContextReset(state->sets.packed);
 }
 
 /*
@@ -402,13 +512,19 @@ hg_sets_load(HgAggregateState *state, uint32 first, HgGroup **from)
 {
 	HgAggregateSets *sets = &state->sets;
 	const HgGroups *groups = state->groups;
+	const HgGroupingSet *set = hg_aggregate_set(sets);
 	HgBatch *rows = sets->rows;
 	Size most = Min(HG_BATCH_BYTES, sets->share);
 	Size bytes = 0;
 
+	hg_sets_clear_rows(sets);
 	for (int i = 0; i < groups->nvalues; i++)
+	{
+		rows->nulls[groups->columns[i]] = sets->nulls[groups->columns[i]];
 		rows->has_nulls[groups->columns[i]] = false;
-	for (rows->nrows = 0; rows->nrows < HG_BATCH_ROWS && first < groups->count && bytes < most;
+	}
+	rows->has_nulls[state->ncolumns + 1] = set->distinct < 0;
+	for (; rows->nrows < HG_BATCH_ROWS && first < groups->count && bytes < most;
 		 first++, rows->nrows++)
 	{
 		HgGroup *group = hg_groups_get(groups, first);
@@ -420,13 +536,15 @@ hg_sets_load(HgAggregateState *state, uint32 first, HgGroup **from)
 			int column = groups->columns[i];
 
 			rows->values[column][rows->nrows] = group->values[i];
-			sets->nulls[column][rows->nrows] = nulls[i];
+			rows->nulls[column][rows->nrows] = nulls[i];
 			rows->has_nulls[column] |= nulls[i];
 			if (!groups->byvals[i] && !nulls[i])
 				bytes += datumGetSize(group->values[i], false, groups->attlens[i]);
 		}
-		bytes += groups->group_bytes +
-				 hg_states_outside(state->nfunctions, hg_aggregate_set(sets)->functions, group);
+		rows->values[state->ncolumns + 1][rows->nrows] = Int32GetDatum(set->distinct);
+		bytes += groups->group_bytes;
+		if (!set->keys_only)
+			bytes += hg_states_outside(state->nfunctions, set->functions, group);
 	}
 }
 
@@ -435,31 +553,33 @@ hg_aggregate_combine(HgAggregateState *state)
 {
 	HgAggregateSets *sets = &state->sets;
 	HgBatch *rows = sets->rows;
+	const HgFunction *source = hg_aggregate_set(sets)->functions;
 	HgGroup *from[HG_BATCH_ROWS];
-	bool *has_nulls = palloc(rows->ncolumns * sizeof(bool));
+	bool *has_nulls = palloc(state->ncolumns * sizeof(bool));
+	bool **nulls = palloc(state->ncolumns * sizeof(bool *));
 
 	hg_groups_release(state->groups, sets->combined);
 	hg_sets_load(state, sets->combined, from);
-	memcpy(has_nulls, rows->has_nulls, rows->ncolumns * sizeof(bool));
+	memcpy(has_nulls, rows->has_nulls, state->ncolumns * sizeof(bool));
+	memcpy(nulls, rows->nulls, state->ncolumns * sizeof(bool *));
 	for (int i = sets->current + 1; i < sets->count; i++)
 	{
 		HgGroupingSet *set = &sets->sets[i];
-		const HgGroups *groups = set->groups;
 
-		if (set->parent != sets->current)
+		if (!bms_is_member(sets->current, set->parents))
 			continue;
-		for (int v = 0; v < groups->nvalues; v++)
+		for (int c = 0; c < state->ncolumns; c++)
 		{
-			int column = groups->columns[v];
-			bool lacks = v >= groups->nkeys && v < groups->nkeys + set->nlacking;
-
-			rows->nulls[column] = lacks ? sets->all_null : sets->nulls[column];
-			rows->has_nulls[column] = lacks || has_nulls[column];
+			rows->nulls[c] = set->lacks[c] ? sets->all_null : nulls[c];
+			rows->has_nulls[c] = set->lacks[c] || has_nulls[c];
 		}
-		hg_set_take(state, set, rows, hg_aggregate_set(sets)->functions, from);
+		/* packed states */
+		rows->has_nulls[state->ncolumns] = set->keys_only;
+		hg_set_take(state, set, rows, source, from);
 		MemoryContextReset(sets->packed);
 	}
 	pfree(has_nulls);
+	pfree(nulls);
 	sets->combined += rows->nrows;
 }
 
@@ -471,7 +591,7 @@ hg_aggregate_take_packed(HgAggregateState *state)
 	HgGroup *from[HG_BATCH_ROWS];
 	MemoryContext old = MemoryContextSwitchTo(state->sets.packed);
 
-	for (int row = 0; row < rows->nrows; row++)
+	for (int row = 0; row < rows->nrows && !set->keys_only; row++)
 		from[row] = hg_states_unpack(set->groups, state->nfunctions, set->functions,
 									 rows->values[state->ncolumns][row]);
 	MemoryContextSwitchTo(old);

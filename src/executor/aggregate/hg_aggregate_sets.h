@@ -22,15 +22,18 @@ typedef struct HgResult HgResult;
 /* A grouping set and its groups, which have the columns of all sets; NULL if the set lacks them. */
 typedef struct HgGroupingSet
 {
-	int parent;			 /* number of the set that its groups are combined from; -1: rows */
+	Bitmapset *parents;	 /* numbers of the sets that its groups are combined from; NULL: rows */
+	bool keys_only;		 /* its groups have no states and no values but its keys */
 	bool returned;		 /* its groups are returned; otherwise other sets are combined from them */
 	bool has_sets;		 /* other sets are combined from its groups */
 	bool never_empty;	 /* it has one group even of no rows */
 	bool shared;		 /* processes below a Gather share its groups (hg_aggregate_shared.h) */
-	bool takes_distinct; /* it lacks the DISTINCT column, and its parent's groups have it */
-	int nlacking;	  /* number of GROUP BY columns that it lacks; they follow its keys in groups */
-	double expected;  /* number of its groups */
-	Datum *groupings; /* [ngroupings] values of the GROUPING() calls for its groups */
+	int distinct;		 /* number of the DISTINCT column that its groups have; or -1 */
+	bool takes_distinct; /* it has no DISTINCT column, and its parents' groups have some */
+	int filter;			 /* if it is made of rows: index of the filter that they pass; -1: none */
+	bool *lacks;		 /* [columns of a batch] a column of GROUP BY that it lacks */
+	double expected;	 /* number of its groups */
+	Datum *groupings;	 /* [ngroupings] values of the GROUPING() calls for its groups */
 
 	HgGroups *groups;
 	HgAggregateSpill *spill;
@@ -41,15 +44,23 @@ typedef struct HgGroupingSet
 /* The grouping sets of a node.  A GROUP BY without sets is one set, and so is no GROUP BY. */
 typedef struct HgAggregateSets
 {
+	int nkeys;
+	HgGroupKey *keys; /* [nkeys] the columns of GROUP BY, then the DISTINCT columns */
 	int count;
-	HgGroupingSet *sets; /* [count] a set follows its parent; the first one is made of rows */
+	HgGroupingSet *sets; /* [count] a set follows its parents; the first one is made of rows */
+	int of_rows;		 /* number of sets that are made of rows */
 	int current;		 /* number of the set whose groups are made or returned */
 	uint32 combined;	 /* number of its groups from which other sets need nothing more */
 	int ngroupings;		 /* number of GROUPING() calls */
-	uint64 share;	/* part of the budget in bytes for the groups of one set; 0: there is one set */
-	HgBatch *rows;	/* groups as rows: the columns of the input, then packed states */
-	bool **nulls;	/* [columns of rows] its flags for columns that a set has */
-	bool *all_null; /* [HG_BATCH_ROWS] its flags for columns that a set lacks */
+	uint64 share; /* part of the budget in bytes for the groups of one set; 0: there is one set */
+	/*
+	 * groups as rows: the columns of the input, then packed states, which are NULL if the groups
+	 * have none, then the number of the DISTINCT column that the groups have
+	 */
+	HgBatch *rows;
+	bool **nulls;		  /* [columns of rows] its flags for columns that a set has */
+	bool *all_null;		  /* [HG_BATCH_ROWS] its flags for columns that a set lacks */
+	HgGroup *empty;		  /* a group without values, and with the states of no rows */
 	MemoryContext packed; /* what is needed for one batch: packed states, temporary values */
 } HgAggregateSets;
 
@@ -65,6 +76,9 @@ hg_aggregate_set(const HgAggregateSets *sets)
 {
 	return &sets->sets[sets->current];
 }
+
+/* Returns true if memory is full for the groups of a set. */
+extern bool hg_aggregate_is_full(const HgAggregateState *state, const HgGroupingSet *set);
 
 /* Lets rows of a set's groups that do not fit into memory go to files. */
 extern void hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set);
@@ -83,6 +97,13 @@ extern bool hg_aggregate_next_set(HgAggregateState *state);
  * it, and advances sets.combined past them.  May free the groups before them.
  */
 extern void hg_aggregate_combine(HgAggregateState *state);
+
+/*
+ * Makes groups of a set that is made of rows and has keys only: of the rows selected[count] of a
+ * batch, or of the first count rows if selected is NULL.
+ */
+extern void hg_aggregate_take_keys(HgAggregateState *state, HgGroupingSet *set,
+								   const HgBatch *batch, const uint16 *selected, int count);
 
 /* Combines groups of the current set, not the first one, with a batch that was read from a file. */
 extern void hg_aggregate_take_packed(HgAggregateState *state);

@@ -62,6 +62,7 @@ struct HgAggregateState
 	/* the input */
 	int branch_column;	 /* the column with the branch of a set operation; or -1 */
 	int grouping_branch; /* its value in rows that make groups */
+	SetOpCmd command;	 /* of that set operation */
 	int ncolumns;		 /* columns of the input that are needed */
 	int *attnos;		 /* [ncolumns] their attribute numbers in the input's rows, from 1 */
 	HgBatchSource *source;
@@ -83,18 +84,12 @@ struct HgAggregateState
 	/* progress */
 	HgAggregatePhase phase;
 	uint32 next_group; /* next group to return */
+	int64 copies;	   /* rows that are still to be returned of the group before it */
 	bool rescannable;  /* all groups are in memory, so that a rescan can return them */
 
 	HgAggregateRecord record; /* what this process did; each file adds to it */
 	HgAggregateParticipants participants;
 };
-
-/* Returns true if memory is full for the groups of the current set. */
-static inline bool
-hg_aggregate_is_full(const HgAggregateState *state)
-{
-	return hg_budget_is_full(&state->budget) && state->groups->charge.bytes > state->sets.share;
-}
 
 /* Returns true if a result is a sum of numerics, which usually is a scaled integer. */
 static inline bool

@@ -126,7 +126,7 @@ hg_aggregate_choose_ways(HgAggregateState *state, const HgBatch *batch)
 	{
 		const HgFunction *function = &state->functions[i];
 
-		if (function->distinct)
+		if (function->distinct >= 0)
 			continue;
 		taking->numbers[i] = function->number >= 0
 								 ? hg_arithmetic_evaluate(taking->arithmetic, function->number)
@@ -175,8 +175,8 @@ hg_aggregate_value(HgAggregateTaking *taking, const HgBatch *batch, int column, 
 static inline bool
 hg_aggregate_must_spill(const HgAggregateState *state)
 {
-	return hg_aggregate_spill_can_start(&state->spill) && hg_aggregate_is_full(state) &&
-		   state->groups->count > 0;
+	return hg_aggregate_spill_can_start(&state->spill) &&
+		   hg_aggregate_is_full(state, hg_aggregate_set(&state->sets)) && state->groups->count > 0;
 }
 
 /*
@@ -494,7 +494,7 @@ hg_aggregate_only_group(HgAggregateState *state, const HgBatch *batch)
 bool
 hg_aggregate_takes_arrays(const HgAggregateState *state)
 {
-	if (state->groups->nkeys > 0 || state->groups->nvalues > 0)
+	if (state->groups->nkeys > 0 || state->groups->nvalues > 0 || state->sets.of_rows > 1)
 		return false;
 	for (int i = 0; i < state->nfunctions; i++)
 		if (!hg_function_takes_arrays(&state->functions[i]))
@@ -561,4 +561,20 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 		hg_aggregate_take_column(state, taking->by_column[i], batch, all, groups, group);
 	/* states may have grown; the next batch and EXPLAIN use the charge */
 	hg_groups_charge(state->groups);
+}
+
+void
+hg_aggregate_take_distinct(HgAggregateState *state, const HgBatch *batch)
+{
+	for (int i = 1; i < state->sets.count; i++)
+	{
+		HgGroupingSet *set = &state->sets.sets[i];
+		HgSelection selection = {NULL, batch->nrows};
+
+		if (!bms_is_empty(set->parents))
+			continue;
+		if (set->filter >= 0)
+			selection = hg_aggregate_select(state, set->filter, batch, selection);
+		hg_aggregate_take_keys(state, set, batch, selection.rows, selection.count);
+	}
 }

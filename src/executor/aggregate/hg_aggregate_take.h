@@ -65,4 +65,10 @@ extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
 /* Aggregates the rows of a batch; rows whose groups do not fit into memory go to files. */
 extern void hg_aggregate_take(HgAggregateState *state, const HgBatch *batch);
 
+/*
+ * Groups the rows of a batch of the input by the DISTINCT columns that have sets of their own
+ * (hg_aggregate_sets.h).
+ */
+extern void hg_aggregate_take_distinct(HgAggregateState *state, const HgBatch *batch);
+
 #endif /* HG_AGGREGATE_TAKE_H */
