@@ -121,6 +121,17 @@ hg_rel_is_aggregated(const PlannerInfo *root)
 		   hg_resident && hg_resident_memory_exists();
 }
 
+/*
+ * Returns true if our node may find the first rows of a relation by an order, with the help of
+ * cached columns.
+ */
+static inline bool
+hg_rel_is_limited(const PlannerInfo *root)
+{
+	return root->parse->limitCount != NULL && root->parse->sortClause != NIL && hg_resident &&
+		   hg_resident_memory_exists();
+}
+
 /* Inserts a path into a list where add_path() would. */
 static List *
 hg_insert_path(List *paths, Path *path)
@@ -183,7 +194,7 @@ hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 	{
 		bool joined = hg_rel_is_joined(root);
 
-		if (joined || hg_rel_is_aggregated(root))
+		if (joined || hg_rel_is_aggregated(root) || hg_rel_is_limited(root))
 		{
 			hg_scan_share_note(rel, rte->relid);
 			if (joined || hg_scan_share(rel) > 0)

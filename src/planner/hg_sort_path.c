@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sort_path.c
- *	  Offers the sort node for ORDER BY with a LIMIT above our joins and aggregates.
+ *	  Offers the sort node for ORDER BY with a LIMIT above our joins, aggregates and scans.
  *
  * The node is offered if LIMIT and OFFSET are constants, because core tells the bound only to its
  * own nodes while a query runs. The node rejects rows before they are formed, so all columns of the
@@ -12,7 +12,7 @@
  *
  * COST, for N rows of the input and a limit of L, over the cost of the input:
  *
- *	rows		minus hg_path_saving() of a join, because rows are not formed
+ *	rows		minus hg_path_saving() of a join or a scan, because rows are not formed
  *	check		N * HG_SORT_CHECK_NS
  *	accepted	A * (HG_FORM_ROW_NS and core's price of an insertion into a heap of L rows), where
  *				A = L * (1 + ln(N / L)) is the number of accepted rows if the order is random
@@ -216,6 +216,15 @@ hg_target_has_keys(const PathTarget *target, const List *clauses)
 	return true;
 }
 
+/* Returns true if the node can read a path as a scan of cached columns. */
+static bool
+hg_sort_takes_scan(const Path *path)
+{
+	/* workers of this node do not learn whether they may use the cache */
+	return path->parallel_workers == 0 && hg_path_is_cached(path) &&
+		   (path->parent->tuples >= hg_min_rows || hg_force);
+}
+
 /* Returns true if the node can stand above a path. */
 static bool
 hg_sort_takes(const PlannerInfo *root, const Path *path)
@@ -227,8 +236,9 @@ hg_sort_takes(const PlannerInfo *root, const Path *path)
 		!hg_target_is_columns(path->pathtarget, groups) ||
 		!hg_target_has_keys(path->pathtarget, root->parse->sortClause))
 		return false;
-	return groups != NULL ? hg_groups_can_be_rejected(groups)
-						  : join != NULL && !hg_join_path_filters(join);
+	if (groups != NULL)
+		return hg_groups_can_be_rejected(groups);
+	return join != NULL ? !hg_join_path_filters(join) : hg_sort_takes_scan(path);
 }
 
 /* ---------------------------------------------------------------------

@@ -3,11 +3,15 @@
  * hg_sort.c
  *	  The sort node: Custom Scan (HashGraphSort), for ORDER BY with a LIMIT.
  *
- * The node stands above a join or an aggregate of this extension.  It has a copy of the sort keys
- * of the first rows so far (hg_top_keys.h), as many as the limit.  A row that comes after all of
- * them is rejected before it is formed: a join hands up columns, and an aggregate skips groups by
- * their first sort key (hg_aggregate_limit.h).  Accepted rows go to core's tuplesort with the
- * limit as its bound, so that order, ties and large rows are as in core's Sort.
+ * The node stands above a join or an aggregate of this extension, or above a scan of cached
+ * columns.  It has a copy of the sort keys of the first rows so far (hg_top_keys.h), as many as
+ * the limit.  A row that comes after all of them is rejected before it is formed: joins and scans
+ * hand up columns, and an aggregate skips groups by their first sort key (hg_aggregate_limit.h).
+ * Accepted rows go to core's tuplesort with the limit as its bound, so that order, ties and large
+ * rows are as in core's Sort.
+ *
+ * If the first sort key is a column of a scan, rows are rejected there, ahead of joins
+ * (hg_top_filter.h).
  *
  * MEMORY.  The copies of keys and the tuplesort share work memory.  If keys take more than their
  * part, no more rows are rejected.
@@ -30,7 +34,8 @@
 #include "utils/typcache.h"
 
 #include "backend/hg_library.h"
-#include "batch/hg_top_keys.h"
+#include "batch/hg_scan_table.h"
+#include "batch/hg_top_filter.h"
 #include "executor/aggregate/hg_aggregate_limit.h"
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_source.h"
@@ -53,12 +58,16 @@ typedef struct HgSortState
 	HgBatchSource *source;	 /* columns of a join; NULL: rows come as slots */
 	HgBatch *batch;
 	HgTopKeys *top;
+	HgTopFilter *filter;   /* removes rows of a scan; NULL if there is none */
+	bool filters_source;   /* the source is that scan */
 	Datum *key_values;	   /* [nkeys] of the current row */
 	bool *key_nulls;	   /* [nkeys] */
 	TupleTableSlot *found; /* a sorted row */
 	Tuplesortstate *sort;  /* NULL: the input has not been read */
 	bool random_access;	   /* sorted rows may be read again */
 } HgSortState;
+
+static const HgBlockLabels hg_sort_block_labels = {"Resident Blocks", "Heap Blocks", "Not Served"};
 
 static Node *hg_sort_create_state(CustomScan *cscan);
 
@@ -121,6 +130,35 @@ hg_sort_begin_top(HgSortState *state)
 									(Size) work_mem * 1024 / HG_SORT_KEYS_PART);
 }
 
+/* Creates the source of a join's or a scan's columns, of which rows may be removed. */
+static void
+hg_sort_begin_source(HgSortState *state, PlanState *child)
+{
+	TupleDesc desc = state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	const int first = state->columns[0] - 1;
+	int *attnos = palloc(Max(desc->natts, 1) * sizeof(int));
+
+	for (int i = 0; i < desc->natts; i++)
+		attnos[i] = i + 1;
+	state->source = hg_join_source_create(child, desc->natts, attnos);
+	/* values are copied row by row */
+	state->source->max_bytes = 0;
+	hg_join_source_take_all(state->source);
+	state->batch = hg_batch_create(desc->natts);
+	state->filter =
+		hg_top_filter_create(state->top, TupleDescAttr(desc, first), state->operators[0]);
+	if (state->filter == NULL)
+		return;
+	state->filters_source = hg_join_source_join(state->source) == NULL;
+	if (state->filters_source)
+	{
+		state->filter->order.column = first;
+		state->source->order = &state->filter->order;
+	}
+	else
+		hg_join_source_set_top(state->source, first, state->filter);
+}
+
 static void
 hg_sort_begin(CustomScanState *node, EState *estate, int eflags)
 {
@@ -142,17 +180,7 @@ hg_sort_begin(CustomScanState *node, EState *estate, int eflags)
 	hg_sort_begin_keys(state, cscan);
 	hg_sort_begin_top(state);
 	if (!hg_aggregate_set_limit(child, state->top, state->columns[0]))
-	{
-		int *attnos = palloc(Max(desc->natts, 1) * sizeof(int));
-
-		for (int i = 0; i < desc->natts; i++)
-			attnos[i] = i + 1;
-		state->source = hg_join_source_create(child, desc->natts, attnos);
-		/* values are copied row by row */
-		state->source->max_bytes = 0;
-		hg_join_source_take_all(state->source);
-		state->batch = hg_batch_create(desc->natts);
-	}
+		hg_sort_begin_source(state, child);
 }
 
 /* ---------------------------------------------------------------------
@@ -205,16 +233,36 @@ hg_sort_load_row(HgSortState *state, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Sorts the rows of a join. */
+/* Fetches the next batch of columns, and counts its rows; returns false at the end. */
+static bool
+hg_sort_fetch(HgSortState *state)
+{
+	const uint64 removed = state->filter != NULL ? state->filter->removed : 0;
+	bool found;
+
+	if (state->filters_source)
+	{
+		state->source->check = hg_top_filter_check(state->filter);
+		state->source->max_rows = hg_top_filter_batch_rows(state->filter);
+	}
+	found = state->source->next(state->source, state->batch);
+	state->top->seen += found ? state->batch->nrows : 0;
+	if (state->filter != NULL)
+		state->top->seen += state->filter->removed - removed;
+	return found;
+}
+
+/* Sorts the rows of a join or a scan. */
 static void
 hg_sort_read_columns(HgSortState *state)
 {
-	while (state->source->next(state->source, state->batch))
+	const uint64 removed = state->filter != NULL ? state->filter->removed : 0;
+
+	while (hg_sort_fetch(state))
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->temporary);
 
 		CHECK_FOR_INTERRUPTS();
-		state->top->seen += state->batch->nrows;
 		/* rows often come in the order of a sort key, or against it: then the last is the first */
 		for (int row = state->batch->nrows - 1; row >= 0; row--)
 			if (hg_sort_takes_row(state, row))
@@ -222,6 +270,11 @@ hg_sort_read_columns(HgSortState *state)
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->temporary);
 	}
+	if (state->filter == NULL)
+		return;
+	/* processes of a parallel query add these counts up */
+	InstrCountFiltered1(&state->css, state->filter->removed - removed);
+	hg_top_filter_restart(state->filter);
 }
 
 /* Sorts the rows of an aggregate. */
@@ -367,6 +420,25 @@ hg_sort_explain_order(const HgSortState *state, int k, const Expr *expr, StringI
 		appendStringInfoString(key, " NULLS LAST");
 }
 
+/* Shows what was read, and what the node removed from scans. */
+static void
+hg_sort_explain_source(const HgSortState *state, ExplainState *es)
+{
+	const NodeInstrumentation *instrument = state->css.ss.ps.instrument;
+	const HgBatchSource *source = state->source;
+
+	if (!es->analyze)
+	{
+		hg_explain_expected_blocks(source, &hg_sort_block_labels, es);
+		return;
+	}
+	if (instrument != NULL && instrument->nfiltered1 > 0)
+		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL,
+								(uint64) instrument->nfiltered1, es);
+	hg_explain_blocks(&hg_sort_block_labels, hg_scan_tables_blocks(source->tables), es);
+	hg_explain_not_cached(source, &hg_sort_block_labels, es);
+}
+
 static void
 hg_sort_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -390,6 +462,8 @@ hg_sort_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 	}
 	ExplainPropertyList("Sort Key", names, es);
 	ExplainPropertyInteger("Limit", NULL, state->limit, es);
+	if (state->source != NULL)
+		hg_sort_explain_source(state, es);
 }
 
 static const CustomExecMethods hg_sort_exec_methods = {
