@@ -10,7 +10,6 @@
 #include "hg_compat.h"
 
 #include "utils/memutils.h"
-#include "utils/typcache.h"
 
 #include "batch/hg_top_filter.h"
 
@@ -46,14 +45,11 @@ hg_top_filter_check_arrays(HgRowCheck *check, const HgPredicateColumn *columns, 
 HgTopFilter *
 hg_top_filter_create(const HgTopKeys *top, Form_pg_attribute att, Oid ordering_operator)
 {
-	HgValueOrder value_order = hg_value_order(att->atttypid);
-	const TypeCacheEntry *type;
+	bool descending;
+	HgValueOrder value_order = hg_value_order_by(att->atttypid, ordering_operator, &descending);
 	HgTopFilter *filter;
 
 	if (!hg_order_is_integer(value_order) && value_order != HG_ORDER_NUMERIC)
-		return NULL;
-	type = lookup_type_cache(att->atttypid, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
-	if (ordering_operator != type->lt_opr && ordering_operator != type->gt_opr)
 		return NULL;
 	filter = palloc0(sizeof(HgTopFilter));
 	filter->check.ncolumns = 1;
@@ -62,7 +58,7 @@ hg_top_filter_create(const HgTopKeys *top, Form_pg_attribute att, Oid ordering_o
 	filter->check.takes_scaled = true;
 	filter->top = top;
 	filter->value_order = value_order;
-	filter->order.descending = ordering_operator == type->gt_opr;
+	filter->order.descending = descending;
 	filter->order.nulls_first = top->keys[0].ssup_nulls_first;
 	filter->desc = CreateTemplateTupleDesc(1);
 	TupleDescInitEntry(filter->desc, 1, NULL, att->atttypid, att->atttypmod, 0);
@@ -109,7 +105,11 @@ hg_top_filter_make(const HgTopFilter *filter)
 	{
 		keeps_nulls = keeps_ties;
 		if (nulls_first)
-			high = low - 1;
+		{
+			/* an empty interval */
+			low = 1;
+			high = 0;
+		}
 		else if (keeps_ties)
 			return NULL;
 	}

@@ -1,4 +1,4 @@
-# Random queries with ORDER BY and LIMIT over tables, joins and groups give the rows that PostgreSQL's own plans give, in order.
+# Random queries with ORDER BY, and most with LIMIT, over tables, joins and groups give the rows that PostgreSQL's own plans give, in order.
 #
 # Each query runs twice, with the sort node wherever it is possible and with hashgraph.enabled off.  If the sort keys
 # tell all rows apart, whole rows are compared; otherwise the sort keys are, and each row must be one of the query
@@ -131,6 +131,8 @@ sub random_query
 	$limit = pick("($limit)", "$limit offset 0", "$limit offset 3", "$limit offset 200", "(select $limit)", "$limit + 1", '0', 'all') if chance(20);
 	$limit = "limit $limit";
 	$limit = 'fetch first 7 rows with ties' if chance(4);
+	# all rows, perhaps without the first ones
+	$limit = pick('', '', '', 'limit all', 'offset 20') if chance(30);
 	return {
 		sql => 'select ' . join(', ', (map { "$keys->[$_] as k$_" } 0 .. $#$keys), (map { "$select->[$_] as c$_" } 0 .. $#$select), @shown) . " from $from",
 		order => 'order by ' . join(', ', @order),
@@ -152,7 +154,7 @@ sub whole
 sub random_setting
 {
 	my %settings = (
-		work_mem => pick('64kB', '64kB', '256kB', '4MB'),
+		work_mem => pick('64kB', '64kB', '256kB', '4MB', '64MB'),
 		hash_mem_multiplier => pick(1, 2),
 		enable_hashjoin => pick('on', 'off'),
 		enable_mergejoin => 'off',
