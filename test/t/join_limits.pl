@@ -52,7 +52,7 @@ my $tables = q{create collation nocase (provider = icu, locale = 'und-u-ks-level
   . table('s', 4000, 900, 'with (fillfactor = 10)') . table('a', 3000, 700) . table('b', 1200, 500) . table('c', 400, 90) . table('d', 30, 20) . table('e', 0, 1)
   . 'create table p (like a) partition by list (v); create table p1 partition of p for values in (1, 3, 5, 7);'
   . 'create table p2 partition of p default; insert into p select * from b; vacuum analyze;';
-my @columns = qw(up down r v i4 i8 nu f8 te tc ti da bo lo na iv);
+my @columns = qw(up up down r v i4 i8 nu f8 te tc ti da bo lo na iv);
 
 # The query runs once for each row of another table.
 my $correlated;
@@ -286,6 +286,14 @@ cmp_ok(removed_rows('select id from s order by up limit 5'), '>', 2000, 'a scan 
 cmp_ok(removed_rows('select s.id, c.id from s join c using (v) order by s.up, c.id limit 5'), '>', 2000, '... below a join, too');
 cmp_ok(removed_rows('select s.id from s join c using (v) join d on d.id = s.v order by s.down desc limit 5'), '>', 2000, '... and below two');
 cmp_ok(removed_rows('select b.id, c.id from b join c using (v) order by b.r desc, c.id limit 5'), '>', 500, 'rows of a table that is not cached are removed');
+foreach my $order ('up desc', 'up nulls first', 'up desc nulls last', 'down desc', 'down', 'id desc')
+{
+	my $query = "select id, up, down from s order by $order, id limit 50";
+	my $settings = 'set hashgraph.force = on;';
+
+	cmp_ok(removed_rows($query), '>', 500, "$order: rows are removed");
+	is($node->safe_psql('postgres', "$settings $query"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $query"), '... and the first ones are right');
+}
 is(removed_rows('select s.id, c.id from s right join c on c.id = s.id order by s.up limit 5'), 0, 'a join that returns inner rows without a match keeps all outer rows');
 is(removed_rows('select s.id from s join c using (v) order by s.te limit 5'), 0, 'texts are not compared in scans');
 
