@@ -129,10 +129,18 @@ select limit_check('select o.v, o.n, c.k, c.label from o left join c using (k) o
 select limit_check('select o.v, o.n, c.k, c.label from o full join c using (k) order by c.k nulls first, o.v, o.n, o.g limit all');
 select limit_check('select o.g, c.w from o join c using (k) where o.v < 0 order by o.g');
 select limit_check($$select o.v, o.k, nextval('calls') > 0 as called from o join c using (k) order by o.v, o.k$$);
--- ... whose first sort key is not compared as an integer, of groups, and of expressions
+-- ... whose first sort key has no abbreviated keys that are integers, of groups, and of expressions
 select limit_check('select o.s, o.v, o.k, o.g from o join c using (k) order by o.s, o.v, o.k, o.g');
+select limit_check('select o.n, o.v, o.k, o.g from o join c using (k) order by o.n, o.v, o.k, o.g');
 select limit_check('select o.v, count(*) from o join c using (k) group by o.v order by o.v');
 select limit_check('select o.v + c.w as x from o join c using (k) order by x');
+-- ... by abbreviated keys, most of which are equal in the second query
+select limit_check('select o.c, o.v, o.k, o.g from o join c using (k) order by o.c desc, o.v, o.k, o.g');
+create table alike (k int, s text collate "C", u uuid);
+insert into alike select i % 900, 'the same beginning ' || i * 7919 % 1009, md5((i % 500)::text)::uuid from generate_series(1, 4000) i;
+analyze alike;
+select limit_check('select s, k, u from alike join c using (k) order by s, k, u');
+select limit_check('select s, k, u from alike join c using (k) order by u desc, s, k');
 -- ... that do not fit into memory
 set work_mem = '64kB';
 select limit_check('select o.*, c.* from o join c using (k) order by o.v desc, o.n desc, o.s, o.k, o.g, o.c');

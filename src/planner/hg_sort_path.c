@@ -11,7 +11,7 @@
  * Functions that core evaluates after the sort are evaluated by this node, for the rows that it
  * returns.
  *
- * Without a LIMIT the node is offered if the first sort key is compared as an integer, and if the
+ * Without a LIMIT the node is offered if the first sort key has words (hg_sort_rows.h), and if the
  * rows are expected to fit into memory.  Beyond it, core's sort does the work.
  *
  * COST, for N rows of the input and a limit of L, over the cost of the input:
@@ -50,7 +50,6 @@
 #include "utils/syscache.h"
 
 #include "backend/hg_library.h"
-#include "batch/hg_value_order.h"
 #include "engine/hg_cost_table.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/sort/hg_sort.h"
@@ -274,23 +273,22 @@ hg_sorted_row_bytes(const PlannerInfo *root, const Path *input)
 		   hg_sort_row_bytes(list_length(root->parse->sortClause) - 1);
 }
 
-/*
- * Returns true if the node compares the first sort key of an input as integers.  Core's sort
- * compares other types as fast.
- */
+/* Returns true if the node compares the first sort key of an input faster than core's sort. */
 static bool
 hg_sort_has_words(const PlannerInfo *root, const Path *input)
 {
 	const SortGroupClause *clause = linitial_node(SortGroupClause, root->parse->sortClause);
 	const PathTarget *target = input->pathtarget;
-	bool descending;
 	ListCell *lc;
 
 	foreach (lc, target->exprs)
+	{
+		const Node *expr = lfirst(lc);
+
 		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) ==
 			clause->tleSortGroupRef)
-			return hg_order_is_integer(
-				hg_value_order_by(exprType(lfirst(lc)), clause->sortop, &descending));
+			return hg_sort_rows_takes(exprType(expr), clause->sortop, exprCollation(expr));
+	}
 	return false;
 }
 

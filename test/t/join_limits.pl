@@ -43,7 +43,7 @@ create table $name $options as
     case when n % 40 = 1 then 'NaN' when n % 40 = 2 then '-infinity' else x::float8 / 3 end as f8,
     (case n % 3 when 0 then 'Key ' else 'key ' end || x) as te, ('key ' || x) collate "C" as tc,
     (case n % 2 when 0 then 'KEY ' else 'key ' end || x) collate nocase as ti, date '2000-01-01' + x as da, x % 2 = 0 as bo,
-    (repeat('long ', n % 300) || x) as lo, ('key' || x)::name as na, interval '1 hour' * x as iv
+    (repeat('long ', n % 300) || x) collate "C" as lo, md5(x::text)::uuid as uu, ('key' || x)::name as na, interval '1 hour' * x as iv
   from (select n, case when n % 10 = 3 then null else (n * 7919 % $distinct) end as x from generate_series(1, $rows) n) s;
 SQL
 }
@@ -52,7 +52,7 @@ my $tables = q{create collation nocase (provider = icu, locale = 'und-u-ks-level
   . table('s', 4000, 900, 'with (fillfactor = 10)') . table('a', 3000, 700) . table('b', 1200, 500) . table('c', 400, 90) . table('d', 30, 20) . table('e', 0, 1)
   . 'create table p (like a) partition by list (v); create table p1 partition of p for values in (1, 3, 5, 7);'
   . 'create table p2 partition of p default; insert into p select * from b; vacuum analyze;';
-my @columns = qw(up up down r v i4 i8 nu f8 te tc ti da bo lo na iv);
+my @columns = qw(up up down r v i4 i8 nu f8 te tc ti da bo lo na iv uu tc);
 
 # The query runs once for each row of another table.
 my $correlated;

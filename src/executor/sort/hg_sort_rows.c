@@ -3,13 +3,15 @@
  * hg_sort_rows.c
  *	  Rows in memory, sorted by their keys: columns stay where they are, and row numbers are sorted.
  *
- * Core forms a tuple of each row, sorts pointers to tuples, and then waits for memory at each tuple
- * of the order.  Here rows are columns (hg_column_store.h).  An entry has a row's number and, as a
- * word, the integer of its first sort key (hg_value_order.h).  Sorted rows are fetched column by
- * column, many at a time, so that the processor has many cache misses under way.
+ * Core forms a tuple of each row, sorts pointers to tuples, and then waits for memory at each
+ * tuple of the order.  Here rows are columns (hg_column_store.h), and entries are sorted: each has
+ * the number of a row and a word.  Sorted rows are fetched column by column, many at a time, so
+ * that the processor has many cache misses under way.
  *
- * Entries with the same word are compared by the other sort keys, whose values are fetched before.
- * Entries whose first sort key is NULL are in a list of their own.
+ * The word is the integer of the first sort key (hg_value_order.h) or, of other types, the
+ * abbreviated key that core's sort would have, as far as abbreviated keys pay for their making.
+ * Entries with the same word are compared by the sort keys that it does not stand for, whose values
+ * are fetched before.  Entries whose first sort key is NULL are in a list of their own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -24,6 +26,9 @@
 #include "batch/hg_column_store.h"
 #include "batch/hg_value_order.h"
 #include "executor/sort/hg_sort_rows.h"
+
+/* Abbreviated keys that are judged first; then twice as many, and so on, as core does. */
+#define HG_FIRST_JUDGED 10
 
 /* Entries of the first allocation. */
 #define HG_FIRST_ENTRIES 1024
@@ -56,15 +61,39 @@ struct HgSortRows
 	HgValueOrder order; /* of the first sort key */
 	bool descending;
 	int16 attlen; /* of the first sort key */
+	Oid ordering_operator;
 	HgBudget budget;
 	HgCharge charge; /* for entries and values */
 	HgColumnStore *store;
 	int *at;			  /* [store->ncolumns] 0, 1, ... */
 	HgSortList lists[2];  /* by whether the first sort key is NULL */
-	HgSortValues *values; /* [nkeys]; of the first key not used */
+	int first_key;		  /* the first sort key that words do not stand for: 0 or 1 */
+	HgSortValues *values; /* [nkeys] of first_key and the keys behind it */
 	bool sorted;
 	uint64 next; /* the next row: its position in the order, or its number */
 };
+
+/*
+ * Prepares the sort support of an operator whose ssup_cxt and ssup_collation are set.  Returns true
+ * if it has abbreviated keys that are unsigned integers.
+ */
+static bool
+hg_sort_prepare_abbreviated(SortSupport key, Oid ordering_operator)
+{
+	key->abbreviate = true;
+	PrepareSortSupportFromOrderingOp(ordering_operator, key);
+	return key->abbrev_converter != NULL && key->comparator == ssup_datum_unsigned_cmp;
+}
+
+bool
+hg_sort_rows_takes(Oid type, Oid ordering_operator, Oid collation)
+{
+	SortSupportData key = {.ssup_cxt = CurrentMemoryContext, .ssup_collation = collation};
+	bool descending;
+
+	return hg_order_is_integer(hg_value_order_by(type, ordering_operator, &descending)) ||
+		   hg_sort_prepare_abbreviated(&key, ordering_operator);
+}
 
 HgSortRows *
 hg_sort_rows_create(TupleDesc desc, int nkeys, SortSupport keys, Oid ordering_operator,
@@ -80,7 +109,8 @@ hg_sort_rows_create(TupleDesc desc, int nkeys, SortSupport keys, Oid ordering_op
 	rows->keys = keys;
 	rows->order = hg_value_order_by(att->atttypid, ordering_operator, &rows->descending);
 	rows->attlen = att->attlen;
-	Assert(hg_order_is_integer(rows->order));
+	rows->ordering_operator = ordering_operator;
+	rows->first_key = hg_order_is_integer(rows->order) ? 1 : 0;
 	hg_budget_init(&rows->budget, NULL, max_bytes);
 	rows->charge.budget = &rows->budget;
 	rows->at = palloc(Max(desc->natts, 1) * sizeof(int));
@@ -105,9 +135,9 @@ hg_sort_rows_create(TupleDesc desc, int nkeys, SortSupport keys, Oid ordering_op
 static void
 hg_sort_rows_charge(HgSortRows *rows)
 {
-	hg_charge_set(&rows->charge,
-				  (rows->lists[0].room + rows->lists[1].room) * sizeof(HgSortEntry) +
-					  rows->store->rows * (rows->nkeys - 1) * (sizeof(Datum) + sizeof(bool)));
+	hg_charge_set(&rows->charge, (rows->lists[0].room + rows->lists[1].room) * sizeof(HgSortEntry) +
+									 rows->store->rows * (rows->nkeys - rows->first_key) *
+										 (sizeof(Datum) + sizeof(bool)));
 }
 
 /* Makes room for n more entries. */
@@ -133,7 +163,10 @@ hg_sort_rows_add(HgSortRows *rows, const HgBatch *batch)
 	uint32 first = (uint32) rows->store->rows;
 	int64 integers[HG_BATCH_ROWS];
 
-	hg_order_integers(rows->order, rows->attlen, batch->values[column], batch->nrows, integers);
+	if (rows->first_key > 0)
+		hg_order_integers(rows->order, rows->attlen, batch->values[column], batch->nrows, integers);
+	else
+		memset(integers, 0, batch->nrows * sizeof(int64));
 	for (int i = 0; i < 2; i++)
 		hg_sort_list_grow(rows, &rows->lists[i],
 						  i == 0 || batch->has_nulls[column] ? batch->nrows : 0);
@@ -155,11 +188,11 @@ hg_sort_rows_add(HgSortRows *rows, const HgBatch *batch)
  * ---------------------------------------------------------------------
  */
 
-/* Compares rows by their sort keys behind the first one. */
+/* Compares rows by the sort keys that words do not stand for. */
 static int
 hg_sort_compare_rest(const HgSortRows *rows, uint32 left, uint32 right)
 {
-	for (int k = 1; k < rows->nkeys; k++)
+	for (int k = rows->first_key; k < rows->nkeys; k++)
 	{
 		const HgSortValues *key = &rows->values[k];
 		int order = ApplySortComparator(key->values[left], key->nulls[left], key->values[right],
@@ -216,11 +249,49 @@ hg_sort_rows_fetch_key(HgSortRows *rows, int k)
 	}
 }
 
+/*
+ * Sets the words to abbreviated keys, if the type has them.  They are not used if they tell too few
+ * values apart.
+ */
+static void
+hg_sort_rows_abbreviate(HgSortRows *rows)
+{
+	const SortSupportData *key = &rows->keys[0];
+	HgSortList *list = &rows->lists[0];
+	SortSupportData abbreviated = {.ssup_cxt = rows->context,
+								   .ssup_collation = key->ssup_collation};
+	uint64 judged = HG_FIRST_JUDGED;
+	uint64 i = 0;
+
+	if (!hg_sort_prepare_abbreviated(&abbreviated, rows->ordering_operator))
+		return;
+	for (; i < list->n; i++)
+	{
+		HgSortEntry *entry = &list->entries[i];
+		uint64 word = DatumGetUInt64(
+			abbreviated.abbrev_converter(rows->values[0].values[entry->row], &abbreviated));
+
+		if (i == judged)
+		{
+			CHECK_FOR_INTERRUPTS();
+			if (abbreviated.abbrev_abort((int) i, &abbreviated))
+				break;
+			judged *= 2;
+		}
+		entry->word = key->ssup_reverse ? ~word : word;
+	}
+	if (i < list->n)
+		for (i = 0; i < list->n; i++)
+			list->entries[i].word = 0;
+}
+
 void
 hg_sort_rows_sort(HgSortRows *rows)
 {
-	for (int k = 1; k < rows->nkeys; k++)
+	for (int k = rows->first_key; k < rows->nkeys; k++)
 		hg_sort_rows_fetch_key(rows, k);
+	if (rows->first_key == 0)
+		hg_sort_rows_abbreviate(rows);
 	for (int i = 0; i < 2; i++)
 		hg_sort_entries(rows->lists[i].entries, rows->lists[i].n, rows);
 	rows->sorted = true;

@@ -27,9 +27,14 @@ hg_sort_row_bytes(int more_keys)
 }
 
 /*
+ * Returns true if values of a type have words by which an ordering operator compares most of them:
+ * integers (hg_value_order.h), or abbreviated keys that are unsigned integers.
+ */
+extern bool hg_sort_rows_takes(Oid type, Oid ordering_operator, Oid collation);
+
+/*
  * Creates an empty set of rows of desc in CurrentMemoryContext.  It refers to keys[nkeys]
- * afterwards.  ordering_operator is that of the first key, which must be compared as
- * integers (hg_value_order.h).  Rows may take max_bytes.
+ * afterwards.  ordering_operator is that of the first key.  Rows may take max_bytes.
  */
 extern HgSortRows *hg_sort_rows_create(TupleDesc desc, int nkeys, SortSupport keys,
 									   Oid ordering_operator, uint64 max_bytes);
