@@ -294,6 +294,14 @@ foreach my $order ('up desc', 'up nulls first', 'up desc nulls last', 'down desc
 	cmp_ok(removed_rows($query), '>', 500, "$order: rows are removed");
 	is($node->safe_psql('postgres', "$settings $query"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $query"), '... and the first ones are right');
 }
+foreach my $room (1, 64)
+{
+	my $plan = explain_analyze($node, "set hashgraph.force = on; set work_mem = '${room}MB';", 'select s.id, s.te, s.nu from s join c using (v) order by s.r, s.id');
+	my ($memory, $disk) = $plan =~ /^ *Sort Key: .*\n *Memory Usage: (\d+) kB(?:\n *Disk Usage: (\d+) kB)?/m;
+
+	cmp_ok($memory // 1e9, '<', 1024 * $room, "all rows: $room MB of memory are not exceeded");
+	is(defined $disk ? 'tapes' : 'memory', $room == 1 ? 'tapes' : 'memory', '... beyond it there are tapes');
+}
 is(removed_rows('select s.id, c.id from s right join c on c.id = s.id order by s.up limit 5'), 0, 'a join that returns inner rows without a match keeps all outer rows');
 is(removed_rows('select s.id from s join c using (v) order by s.te limit 5'), 0, 'texts are not compared in scans');
 
