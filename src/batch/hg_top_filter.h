@@ -23,8 +23,9 @@
 #include "batch/hg_predicate.h"
 #include "batch/hg_top_keys.h"
 
-/* Rows of a batch, after which a scan stops, of rows that are not rejected. */
-#define HG_TOP_BATCH_ROWS 64
+/* A batch has this number of rows if at most this share of rows is selected. */
+#define HG_TOP_SMALL_BATCH 64
+#define HG_TOP_SMALL_SHARE 0.25
 
 typedef struct HgTopFilter
 {
@@ -66,12 +67,15 @@ hg_top_filter_tests_rows(const HgTopFilter *filter)
 
 /*
  * Returns HgBatchSource.max_rows of the scan's next batch.  The rows that a scan finds while it
- * fills a batch do not make the filter reject more of those behind them.
+ * fills a batch do not make the filter reject more of those behind them.  So batches are small
+ * before the filter rejects any row, and if it rejects most rows.
  */
 static inline int
 hg_top_filter_batch_rows(const HgTopFilter *filter)
 {
-	return filter->top->complete ? HG_TOP_BATCH_ROWS : 1;
+	if (!filter->top->complete)
+		return 1;
+	return filter->share < HG_TOP_SMALL_SHARE ? HG_TOP_SMALL_BATCH : HG_BATCH_ROWS;
 }
 
 /*
