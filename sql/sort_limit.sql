@@ -1,5 +1,5 @@
 --
--- ORDER BY with LIMIT: the sort node above joins and aggregates.
+-- ORDER BY: the sort node above joins and, with LIMIT, above aggregates.
 --
 create schema sort_limit;
 set search_path = sort_limit;
@@ -119,6 +119,45 @@ set plan_cache_mode = force_generic_plan;
 explain (costs off) execute limited(2);
 execute limited(2);
 
+-- all rows
+explain (costs off) select o.v, c.w, label from o join c using (k) order by o.v desc, label, o.g;
+select limit_check('select o.v, c.w, label from o join c using (k) order by o.v, c.w, label, o.g');
+select limit_check('select o.*, c.* from o join c using (k) order by o.v desc, o.n desc, o.s, o.k, o.g, o.c');
+select limit_check('select o.f, o.n, o.s, o.v, o.k from o join c using (k) order by o.f desc, o.n nulls first, o.s, o.c desc, o.v, o.k');
+select limit_check('select o.v, o.n, c.k, c.label from o left join c using (k) order by c.k, o.v, o.n, o.g');
+select limit_check('select o.v, o.n, c.k, c.label from o left join c using (k) order by c.k desc nulls last, o.v desc, o.n, o.g offset 100');
+select limit_check('select o.v, o.n, c.k, c.label from o full join c using (k) order by c.k nulls first, o.v, o.n, o.g limit all');
+select limit_check('select o.g, c.w from o join c using (k) where o.v < 0 order by o.g');
+select limit_check($$select o.v, o.k, nextval('calls') > 0 as called from o join c using (k) order by o.v, o.k$$);
+-- ... whose first sort key has no abbreviated keys that are integers, of groups, and of expressions
+select limit_check('select o.s, o.v, o.k, o.g from o join c using (k) order by o.s, o.v, o.k, o.g');
+select limit_check('select o.n, o.v, o.k, o.g from o join c using (k) order by o.n, o.v, o.k, o.g');
+select limit_check('select o.v, count(*) from o join c using (k) group by o.v order by o.v');
+select limit_check('select o.v + c.w as x from o join c using (k) order by x');
+-- ... by abbreviated keys, most of which are equal in the second query
+select limit_check('select o.c, o.v, o.k, o.g from o join c using (k) order by o.c desc, o.v, o.k, o.g');
+create table alike (k int, s text collate "C", u uuid);
+insert into alike select i % 900, 'the same beginning ' || i * 7919 % 1009, md5((i % 500)::text)::uuid from generate_series(1, 4000) i;
+analyze alike;
+select limit_check('select s, k, u from alike join c using (k) order by s, k, u');
+select limit_check('select s, k, u from alike join c using (k) order by u desc, s, k');
+-- ... that do not fit into memory
+set work_mem = '64kB';
+select limit_check('select o.*, c.* from o join c using (k) order by o.v desc, o.n desc, o.s, o.k, o.g, o.c');
+select limit_check('select o.v, o.n, c.k, c.label from o full join c using (k) order by c.k nulls first, o.v, o.n, o.g');
+reset work_mem;
+-- ... again, with parameters and without, and backwards
+select limit_check('select c.k, q.* from c, lateral (select o.v, d.w from o join c d using (k) where o.v > c.k * 500 order by o.v, d.w, o.g offset 0) q where c.k < 20');
+select limit_check('select c.k, (select sum(q.v) from (select o.v from o join c d using (k) order by o.v offset 0) q where q.v > c.k) from c where c.k < 20');
+begin;
+declare scrolled scroll cursor for select o.v, c.w from o join c using (k) order by o.v, c.w;
+move 4000 in scrolled;
+fetch 2 from scrolled;
+fetch backward 2 from scrolled;
+fetch absolute 1 from scrolled;
+fetch last from scrolled;
+rollback;
+
 -- sort keys that do not fit into their part of memory
 set work_mem = '64kB';
 create table long_keys (k int, s text);
@@ -160,5 +199,6 @@ set parallel_tuple_cost = 0;
 set min_parallel_table_scan_size = 0;
 select limit_check('select o.v, c.w, label from o join c using (k) order by o.v desc, c.w limit 100 offset 37');
 select limit_check('select g, s, sum(n) x from o join c using (k) group by g, s order by x desc, g, s limit 10');
+select limit_check('select o.v, c.w, label, o.g from o join c using (k) order by o.v desc, c.w, label, o.g');
 set client_min_messages = warning;
 drop schema sort_limit cascade;

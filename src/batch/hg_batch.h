@@ -70,6 +70,10 @@ typedef struct HgBatch
 	const HgDictionary **dictionaries; /* [ncolumns] */
 } HgBatch;
 
+/* Bounds of all values of a column, and its arrays in a segment (hg_predicate.h). */
+typedef struct HgValueBounds HgValueBounds;
+typedef struct HgPredicateColumn HgPredicateColumn;
+
 /*
  * A filter that the consumer passes to its source, over some columns of the rows.  The source may
  * apply it before it does its own work on a row.  A check raises no error and has no effect but to
@@ -78,8 +82,24 @@ typedef struct HgBatch
 typedef struct HgRowCheck HgRowCheck;
 struct HgRowCheck
 {
-	/* fills which[batch->nrows] with the selected rows' indexes; returns their number */
+	/*
+	 * Fills which[batch->nrows] with the selected rows' indexes; returns their number.  NULL if
+	 * rows are not tested one by one.
+	 */
 	int (*apply)(HgRowCheck *check, const HgBatch *batch, uint16 *which);
+	/*
+	 * Returns true if all of nrows rows, whose columns 0, 1, ... have bounds, are rejected, and
+	 * counts them.  NULL if bounds never show that.
+	 */
+	bool (*rejects_all)(HgRowCheck *check, const HgValueBounds *bounds, uint32 nrows);
+	/*
+	 * Sets holds[i] to whether row first + i of a segment, with these arrays of the columns, is
+	 * selected, for i < n <= HG_BATCH_ROWS, in less time than apply().  Returns the number of
+	 * selected rows, or -1 if it cannot and has done nothing.  NULL if it never can.
+	 */
+	int (*apply_arrays)(HgRowCheck *check, const HgPredicateColumn *columns, uint32 first, int n,
+						bool *holds);
+	bool takes_scaled; /* column 0 of apply()'s batch may have scaled integers */
 	int ncolumns;
 	/* [ncolumns] the source's columns that are columns 0, 1, ... of apply()'s batch */
 	int *columns;
@@ -98,6 +118,18 @@ typedef struct HgRun
 
 /* Upper bound of a run's rows: a consumer checks its memory budget between two runs. */
 #define HG_RUN_MOST 8192
+
+/*
+ * The order in which a consumer would like to have rows: by a column, in which NULLs come first or
+ * last.  A scan reads segments of cached columns in this order of their least values, or of their
+ * greatest values if the order is descending.
+ */
+typedef struct HgRowOrder
+{
+	int column; /* of the source's batches */
+	bool descending;
+	bool nulls_first;
+} HgRowOrder;
 
 /* The tables that a source scans (hg_scan_table.h). */
 typedef struct HgScanTables HgScanTables;
@@ -127,8 +159,8 @@ struct HgBatchSource
 
 	/*
 	 * Returns the next rows, up to max_rows, as a run instead of a batch.  Returns false and does
-	 * nothing if the next rows do not come as a run.  The check is not applied.  The arrays live
-	 * as long as the source.  NULL if the source never has runs.
+	 * nothing if the next rows do not come as a run.  Rows are not tested one by one.  The arrays
+	 * live as long as the source.  NULL if the source never has runs.
 	 */
 	bool (*next_run)(HgBatchSource *source, int max_rows, HgRun *run);
 
@@ -138,6 +170,7 @@ struct HgBatchSource
 	Size max_bytes;		  /* HG_BATCH_BYTES, unless the consumer changes it */
 	int max_rows;		  /* HG_BATCH_ROWS, unless the consumer changes it */
 	HgRowCheck *check;	  /* NULL if all rows are returned */
+	HgRowOrder *order;	  /* set before the first row is read; NULL if any will do */
 	HgScanTables *tables; /* tables that can have cached columns; or NULL */
 };
 

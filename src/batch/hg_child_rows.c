@@ -42,13 +42,14 @@ hg_child_collect(HgSide side, List *key_exprs, int ncolumns, const HgInputColumn
 }
 
 /*
- * HgRowCheck.apply: applies the filter to rows of the child.  Rows without a key match nothing,
- * and are rejected too.
+ * Applies the filter of keys to the rows which[nrows] of the child, or to rows 0 .. nrows - 1 if
+ * which is NULL, and sets selected[] to those that pass, which may be the array which.  Rows
+ * without a key match nothing, and are rejected too.
  */
 static int
-hg_child_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
+hg_child_check_keys(HgChildRows *child, const HgBatch *batch, const uint16 *which, int nrows,
+					uint16 *selected)
 {
-	HgChildRows *child = (HgChildRows *) ((char *) check - offsetof(HgChildRows, filtering.check));
 	HgSpillKeys keys;
 	uint16 valid[HG_BATCH_ROWS];
 	int nvalid =
@@ -58,43 +59,96 @@ hg_child_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
 
 	if (nvalid < batch->nrows)
 	{
-		int n = 0;
-
-		for (int i = 0; i < batch->nrows; i++)
-			if (!keys.null_keys[i])
-				valid[n++] = i;
+		nvalid = 0;
+		for (int i = 0; i < nrows; i++)
+			if (!keys.null_keys[which != NULL ? which[i] : i])
+				valid[nvalid++] = which != NULL ? which[i] : i;
+		which = valid;
 	}
-	nselected = hg_filter_apply(child->filtering.filter, keys.words,
-								nvalid < batch->nrows ? valid : NULL, nvalid, which);
-	child->filtering.refused += batch->nrows - nselected;
+	else
+		nvalid = nrows;
+	nselected = hg_filter_apply(child->filtering.filter, keys.words, which, nvalid, selected);
+	child->filtering.refused += nrows - nselected;
 	child->filtering.removed |= nselected < nvalid;
 	return nselected;
 }
 
+/* HgRowCheck.apply: applies the filters to rows of the child, the cheaper one first. */
+static int
+hg_child_check(HgRowCheck *check, const HgBatch *batch, uint16 *which)
+{
+	HgChildRows *child = (HgChildRows *) ((char *) check - offsetof(HgChildRows, filtering.check));
+	int nrows;
+
+	if (!child->filtering.top_tests)
+		return hg_child_check_keys(child, batch, NULL, batch->nrows, which);
+	nrows = hg_top_filter_apply(child->filtering.top, batch, which);
+	return child->filtering.in_check ? hg_child_check_keys(child, batch, which, nrows, which)
+									 : nrows;
+}
+
+/* HgRowCheck.rejects_all */
+static bool
+hg_child_check_bounds(HgRowCheck *check, const HgValueBounds *bounds, uint32 nrows)
+{
+	const HgChildRows *child =
+		(HgChildRows *) ((char *) check - offsetof(HgChildRows, filtering.check));
+
+	return hg_top_filter_rejects_all(child->filtering.top, bounds, nrows);
+}
+
+/* HgRowCheck.apply_arrays, if the check tests no keys */
+static int
+hg_child_check_arrays(HgRowCheck *check, const HgPredicateColumn *columns, uint32 first, int n,
+					  bool *holds)
+{
+	const HgChildRows *child =
+		(HgChildRows *) ((char *) check - offsetof(HgChildRows, filtering.check));
+
+	return hg_top_filter_apply_arrays(child->filtering.top, columns, first, n, holds);
+}
+
+/* Appends a column of the child to those of the check, unless it is there; returns its index. */
+static int
+hg_child_check_column(HgRowCheck *check, int column)
+{
+	int i = 0;
+
+	while (i < check->ncolumns && check->columns[i] != column)
+		i++;
+	if (i == check->ncolumns)
+		check->columns[check->ncolumns++] = column;
+	return i;
+}
+
 /*
- * Makes the child's check, if keys are columns and encoding them neither fails nor calls a
- * function that could leak them.
+ * Makes the child's check, of a column (or -1) that an ORDER BY filters and of the keys.  Keys are
+ * tested there if they are columns and encoding them neither fails nor calls a function that could
+ * leak them.
  */
 static void
-hg_child_create_check(HgChildRows *child)
+hg_child_create_check(HgChildRows *child, int top_column)
 {
 	HgRowCheck *check = &child->filtering.check;
 	int nparts = child->keys.encoder->nparts;
 
+	check->ncolumns = 0;
+	check->columns = palloc((nparts + 1) * sizeof(int));
+	if (top_column >= 0)
+	{
+		(void) hg_child_check_column(check, top_column);
+		check->takes_scaled = true;
+	}
+	child->filtering.columns = NULL;
 	if (child->keys.exprs != NULL || !child->keys.encoder->exact || child->keep_null_keys)
 		return;
-	check->apply = hg_child_check;
-	check->columns = palloc(nparts * sizeof(int));
 	child->filtering.columns = palloc(nparts * sizeof(int));
 	for (int p = 0; p < nparts; p++)
 	{
-		int i = 0;
-
-		while (i < check->ncolumns && check->columns[i] != child->keys.columns[p])
-			i++;
-		if (i == check->ncolumns)
-			check->columns[check->ncolumns++] = child->keys.columns[p];
-		child->filtering.columns[p] = i;
+		child->filtering.columns[p] = hg_child_check_column(check, child->keys.columns[p]);
+		/* a key is encoded of the values themselves */
+		if (child->filtering.columns[p] == 0)
+			check->takes_scaled = false;
 	}
 }
 
@@ -102,11 +156,23 @@ hg_child_create_check(HgChildRows *child)
 static HgRowCheck *
 hg_child_next_check(HgChildRows *child)
 {
-	if (child->filtering.filter == NULL || !child->filtering.filter->pays ||
-		child->filtering.check.columns == NULL)
-		return NULL;
-	child->filtering.check.share = hg_filter_share(child->filtering.filter);
-	return child->filtering.check.share <= HG_CHECK_SELECTIVITY ? &child->filtering.check : NULL;
+	HgChildFilter *filtering = &child->filtering;
+	HgRowCheck *check = &filtering->check;
+	bool top = filtering->top != NULL && hg_top_filter_begin(filtering->top);
+
+	filtering->top_tests = top && hg_top_filter_tests_rows(filtering->top);
+	check->share = 1;
+	if (filtering->filter != NULL && filtering->filter->pays && filtering->columns != NULL)
+		check->share = hg_filter_share(filtering->filter);
+	filtering->in_check = check->share <= HG_CHECK_SELECTIVITY;
+	if (filtering->top_tests)
+		check->share =
+			filtering->in_check ? check->share * filtering->top->share : filtering->top->share;
+	check->apply = filtering->in_check || filtering->top_tests ? hg_child_check : NULL;
+	check->apply_arrays =
+		filtering->top_tests && !filtering->in_check ? hg_child_check_arrays : NULL;
+	check->rejects_all = top ? hg_child_check_bounds : NULL;
+	return filtering->in_check || top ? check : NULL;
 }
 
 /* Sets the key of the child's tables, if a graph of columns can have it. */
@@ -170,7 +236,7 @@ hg_child_init(HgChildRows *child, HgSide side, PlanState *plan, ScanState *paren
 	child->source = make_source(plan, nneeded, child_attnos);
 	hg_input_keys_init(&child->keys, side, plan, &parent->ps, encoder, key_exprs, child->batch,
 					   batch_attnos);
-	hg_child_create_check(child);
+	hg_child_create_check(child, -1);
 	hg_child_begin_graph(child);
 	if (child->source->next_run != NULL && child->keys.exprs == NULL &&
 		hg_key_is_value(encoder, side))
@@ -197,6 +263,8 @@ hg_child_fetch(HgChildRows *child)
 		return true;
 	batch->checked = false;
 	child->source->check = hg_child_next_check(child);
+	if (child->filtering.top != NULL)
+		child->source->max_rows = hg_top_filter_batch_rows(child->filtering.top);
 	child->encoded = 0;
 	if (child->source->next(child->source, batch) || hg_uncover_next(&child->cover.uncover, batch))
 		return true;
@@ -232,7 +300,8 @@ hg_child_read(HgChildRows *child, HgInputRows *rows, HgSpillKeys *keys)
 		if (!child->keep_null_keys)
 			rows->nnull = 0;
 	}
-	if (child->filtering.filter != NULL && child->filtering.filter->pays && !batch->checked)
+	if (child->filtering.filter != NULL && child->filtering.filter->pays &&
+		!(batch->checked && child->filtering.in_check))
 	{
 		rows->nkeys = hg_filter_apply(child->filtering.filter, keys->words, rows->which, nvalid,
 									  rows->key_rows);
@@ -259,6 +328,9 @@ hg_child_read_run(HgChildRows *child, int max_rows, HgRun *run)
 	if (child->encoded < child->batch->nrows)
 		return false;
 	CHECK_FOR_INTERRUPTS();
+	child->source->check = hg_child_next_check(child);
+	if (child->source->check != NULL && child->source->check->apply != NULL)
+		return false;
 	run->values = child->run_values;
 	if (!child->source->next_run(child->source, max_rows, run))
 		return false;
@@ -283,11 +355,23 @@ hg_child_set_filter(HgChildRows *child, HgFilter *filter)
 }
 
 void
+hg_child_set_top(HgChildRows *child, HgTopFilter *top, int column)
+{
+	child->filtering.top = top;
+	child->filtering.top_removed = top->removed;
+	top->order.column = column;
+	child->source->order = &top->order;
+	hg_child_create_check(child, column);
+}
+
+void
 hg_child_restart(HgChildRows *child)
 {
 	child->source->restart(child->source);
 	hg_child_forget_batch(child);
 	child->filtering.removed = false;
+	if (child->filtering.top != NULL)
+		child->filtering.top_removed = child->filtering.top->removed;
 }
 
 /* Reorders an array: item order[i] becomes item i. */

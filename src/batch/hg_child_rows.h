@@ -24,17 +24,27 @@
 #include "batch/hg_input_keys.h"
 #include "batch/hg_page_source.h"
 #include "batch/hg_scan_table.h"
+#include "batch/hg_top_filter.h"
 #include "batch/hg_shared_covered.h"
 
-/* A filter that removes rows of the child, here or in the child's source. */
+/* Filters that remove rows of the child, here or in the child's source. */
 typedef struct HgChildFilter
 {
 	HgFilter *filter; /* or NULL */
-	/* Applies the filter in the source; columns is NULL if that is impossible. */
+	/*
+	 * Removes rows of the child, or of the table from which a join below gets its outer rows, that
+	 * an ORDER BY above does not need.  NULL if there is none.
+	 */
+	HgTopFilter *top;
+	uint64 top_removed; /* top->removed when the child was last read from its start */
+	/* Applies the filters in the source; column 0 is that of top. */
 	HgRowCheck check;
-	int *columns;	/* [nparts] the keys' columns in the check's batches */
-	bool removed;	/* some row was removed since the child was last read from its start */
-	uint64 refused; /* rows that were removed, over all scans of the child */
+	/* [nparts] the keys' columns in the check's batches; NULL if it cannot apply filter */
+	int *columns;
+	bool in_check;	/* the check applies filter to the current batch */
+	bool top_tests; /* the check applies top to its rows */
+	bool removed;	/* filter has removed a row since the child was last read from its start */
+	uint64 refused; /* rows that filter has removed, over all scans of the child */
 } HgChildFilter;
 
 /* What is kept for covered rows, until they are uncovered. */
@@ -114,6 +124,20 @@ hg_child_forget_rows(HgChildRows *child, uint64 rows)
  * child owns the filter from then on, and destroys the previous one.
  */
 extern void hg_child_set_filter(HgChildRows *child, HgFilter *filter);
+
+/*
+ * Removes rows that are read later and that an ORDER BY above does not need, before any row is
+ * read.  column is a column of the batch.  The filter stays the caller's.
+ */
+extern void hg_child_set_top(HgChildRows *child, HgTopFilter *top, int column);
+
+/* Returns true if such rows were removed since the child was last read from its start. */
+static inline bool
+hg_child_lacks_rows(const HgChildRows *child)
+{
+	return child->filtering.top != NULL &&
+		   child->filtering.top->removed != child->filtering.top_removed;
+}
 
 /* Reads from the start; the caller rescans the plan. */
 extern void hg_child_restart(HgChildRows *child);

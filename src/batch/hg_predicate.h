@@ -283,7 +283,7 @@ extern HgPredicate *hg_predicate_from_clause(Node *clause, bool holds);
  */
 
 /* Bounds of all values of a column. */
-typedef struct HgValueBounds
+struct HgValueBounds
 {
 	bool has_nulls; /* some values may be NULL */
 	bool all_nulls;
@@ -291,7 +291,7 @@ typedef struct HgValueBounds
 	bool known;
 	int128 low;
 	int128 high;
-} HgValueBounds;
+};
 
 /* The share of rows that are in a predicate; HG_SHARE_SOME if that is unknown.  Ascending. */
 typedef enum HgPredicateShare
@@ -341,11 +341,11 @@ extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary 
  */
 
 /* A column of a segment. */
-typedef struct HgPredicateColumn
+struct HgPredicateColumn
 {
 	const HgSegmentArray *array;
 	const HgDictionary *dictionary; /* of an array with codes */
-} HgPredicateColumn;
+};
 
 /*
  * Returns true if the predicate can be applied to the arrays of its columns faster than to values

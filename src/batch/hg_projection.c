@@ -55,6 +55,7 @@ struct HgProjection
 	uint16 *left;		  /* [nleft] their indexes in rows */
 	int next;			  /* index in left of the row to return next */
 	HgRowCheck check;	  /* the consumer's check, over columns of the source */
+	HgRowOrder order;	  /* the order that the consumer wants, over columns of the source */
 	HgBatch *check_batch; /* the check's columns of rows; NULL until there is a check */
 	HgRowCheck *consumer; /* the consumer's check */
 	TupleTableSlot *slot; /* a row of the source, for the expressions */
@@ -243,6 +244,27 @@ hg_projection_apply_check(HgRowCheck *check, const HgBatch *batch, uint16 *which
 	return projection->consumer->apply(projection->consumer, batch, which);
 }
 
+/* HgRowCheck.rejects_all: asks the consumer's check, about the same columns. */
+static bool
+hg_projection_check_bounds(HgRowCheck *check, const HgValueBounds *bounds, uint32 nrows)
+{
+	const HgProjection *projection =
+		(HgProjection *) ((char *) check - offsetof(HgProjection, check));
+
+	return projection->consumer->rejects_all(projection->consumer, bounds, nrows);
+}
+
+/* HgRowCheck.apply_arrays: asks the consumer's check, about the same columns. */
+static int
+hg_projection_check_arrays(HgRowCheck *check, const HgPredicateColumn *columns, uint32 first, int n,
+						   bool *holds)
+{
+	const HgProjection *projection =
+		(HgProjection *) ((char *) check - offsetof(HgProjection, check));
+
+	return projection->consumer->apply_arrays(projection->consumer, columns, first, n, holds);
+}
+
 /* Returns the consumer's check over columns of the source; NULL if it uses an expression. */
 static HgRowCheck *
 hg_projection_check(HgProjection *projection, HgRowCheck *consumer)
@@ -252,7 +274,10 @@ hg_projection_check(HgProjection *projection, HgRowCheck *consumer)
 	if (consumer == NULL)
 		return NULL;
 	projection->consumer = consumer;
-	check->apply = hg_projection_apply_check;
+	check->apply = consumer->apply != NULL ? hg_projection_apply_check : NULL;
+	check->rejects_all = consumer->rejects_all != NULL ? hg_projection_check_bounds : NULL;
+	check->apply_arrays = consumer->apply_arrays != NULL ? hg_projection_check_arrays : NULL;
+	check->takes_scaled = consumer->takes_scaled;
 	check->share = consumer->share;
 	check->ncolumns = consumer->ncolumns;
 	for (int i = 0; i < consumer->ncolumns; i++)
@@ -262,6 +287,17 @@ hg_projection_check(HgProjection *projection, HgRowCheck *consumer)
 			return NULL;
 	}
 	return check;
+}
+
+/* Returns the order that the consumer wants, by a column of the source; NULL if it has none. */
+static HgRowOrder *
+hg_projection_order(HgProjection *projection, const HgRowOrder *consumer)
+{
+	if (consumer == NULL || projection->plain[consumer->column] < 0)
+		return NULL;
+	projection->order = *consumer;
+	projection->order.column = projection->plain[consumer->column];
+	return &projection->order;
 }
 
 /* Sets the rows that are left by a check, which the source has not applied. */
@@ -304,12 +340,13 @@ hg_projection_read(HgProjection *projection, HgBatch *batch, const HgBatchSource
 	input->max_rows = consumer->max_rows;
 	input->max_bytes = consumer->max_bytes / 2;
 	input->check = check;
+	input->order = hg_projection_order(projection, consumer->order);
 	while (projection->nleft == 0)
 	{
 		rows->checked = false;
 		if (!input->next(input, rows))
 			return false;
-		if (check != NULL && !rows->checked)
+		if (check != NULL && check->apply != NULL && !rows->checked)
 		{
 			hg_projection_select(projection, check);
 			continue;
@@ -318,7 +355,7 @@ hg_projection_read(HgProjection *projection, HgBatch *batch, const HgBatchSource
 		for (int i = 0; i < rows->nrows; i++)
 			projection->left[i] = (uint16) i;
 	}
-	batch->checked = check != NULL;
+	batch->checked = check != NULL && check->apply != NULL;
 	return true;
 }
 

@@ -117,10 +117,20 @@ hg_scan_table_read_run(HgScanTable *table, int max_rows, HgRun *run)
 	TableScanDesc scan = hg_scan_table_begin(table);
 	HgResidentRun rows;
 
-	if (table->resident == NULL ||
-		!hg_resident_scan_next(table->resident, scan, &rows,
-							   &table->source->tables->blocks.resident) ||
-		rows.nrows == 0 || !hg_scan_runs_values(table->runs, &rows, run->values))
+	if (table->resident == NULL)
+		return false;
+	(void) hg_scan_select_begin(table->select, table->source->check);
+	for (;;)
+	{
+		if (!hg_resident_scan_next(table->resident, scan, &rows,
+								   &table->source->tables->blocks.resident) ||
+			rows.nrows == 0)
+			return false;
+		if (!hg_scan_runs_rule_out(table->runs, &rows))
+			break;
+		hg_resident_scan_skip(table->resident, rows.nrows);
+	}
+	if (!hg_scan_runs_values(table->runs, &rows, run->values))
 		return false;
 	run->nrows = Min(rows.nrows, max_rows);
 	hg_heap_count_rows(table->node->ss.ss_currentRelation, run->nrows);

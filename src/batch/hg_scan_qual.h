@@ -117,10 +117,11 @@ typedef struct HgScanSelect
 	/* column_qual and row_qual while parameters are not constants */
 	HgColumnQual *first_column_qual;
 	ExprState *first_row_qual;
-	bool qual_volatile; /* the qual calls volatile functions */
-	uint64 seen;		/* rows for which the qual was evaluated, without a check */
-	uint64 passed;		/* rows among them that passed */
-	HgRowCheck *check;	/* applied ahead of the qual to this batch, or NULL */
+	bool qual_volatile;		  /* the qual calls volatile functions */
+	uint64 seen;			  /* rows for which the qual was evaluated, without a check */
+	uint64 passed;			  /* rows among them that passed */
+	HgRowCheck *check;		  /* applied ahead of the qual to this batch, or NULL */
+	HgRowCheck *bounds_check; /* asked about the bounds of whole segments, or NULL */
 	int ncheck_attnos;
 	/* [ncheck_attnos] of the table: the check's columns; NULL before the first check. */
 	AttrNumber *check_attnos;
@@ -132,8 +133,8 @@ extern HgScanSelect *hg_scan_select_create(SeqScanState *node, int nattnos,
 										   const AttrNumber *attnos);
 
 /*
- * Begins a batch.  Returns true if the check (or NULL), over the consumer's columns, is to be
- * applied ahead of the qual.
+ * Begins a batch or a run.  Returns true if the check (or NULL), over the consumer's columns, is to
+ * be applied ahead of the qual.  It has the same columns for all batches.
  */
 extern bool hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check);
 

@@ -35,6 +35,17 @@
 /* Serial of the last dictionary. */
 static uint64 last_serial = 0;
 
+/* Segments whose valid blocks are read ahead of all other blocks. */
+typedef struct HgResidentLead
+{
+	uint32 nsegments;
+	uint32
+		*segments; /* [nsegments] their numbers in the order of reading; NULL if there are none */
+	uint32 next;   /* the next one, or the one that is being read, in this scan */
+	int block;	   /* of that one: the next block */
+	bool *read;	   /* by number of a segment: its valid blocks were read ahead in this scan */
+} HgResidentLead;
+
 struct HgResidentScan
 {
 	HgValidBlocks *valid;
@@ -45,6 +56,7 @@ struct HgResidentScan
 	/* [nsegments] changed blocks of covered segments, or NULL; NULL if no segment has any. */
 	HgChangedBlocks **older;
 	bool older_shared; /* the changed blocks are another process's */
+	HgResidentLead lead;
 	HgHeapBlocks blocks;
 	BlockNumber pending; /* the next block, if it is known; else invalid */
 
@@ -149,11 +161,21 @@ hg_resident_scan_segment(const HgResidentScan *resident, BlockNumber block)
 	return segment;
 }
 
-/* Returns true if the rows of a valid block are covered. */
+/* Returns true if the valid blocks of a segment are passed over: its rows are covered. */
 static inline bool
-hg_resident_scan_is_covered(const HgResidentScan *resident, BlockNumber block)
+hg_resident_scan_is_covered(const HgResidentScan *resident, uint32 number)
 {
-	return resident->covered != NULL && resident->covered[block / HG_SEGMENT_BLOCKS];
+	return resident->covered != NULL && resident->covered[number];
+}
+
+/* Returns true if a valid block is passed over: its rows are covered, or were read ahead. */
+static inline bool
+hg_resident_scan_passes(const HgResidentScan *resident, BlockNumber block)
+{
+	const uint32 number = block / HG_SEGMENT_BLOCKS;
+
+	return hg_resident_scan_is_covered(resident, number) ||
+		   (resident->lead.segments != NULL && resident->lead.read[number]);
 }
 
 /* Returns the changed blocks of a segment if the block is one of them, or NULL. */
@@ -218,6 +240,62 @@ hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, Bl
 	return end - first;
 }
 
+/* Starts reading ahead again. */
+static void
+hg_resident_scan_begin_lead(HgResidentScan *resident)
+{
+	HgResidentLead *lead = &resident->lead;
+
+	if (lead->segments == NULL)
+		return;
+	lead->next = 0;
+	lead->block = 0;
+	memset(lead->read, false, resident->nsegments * sizeof(bool));
+}
+
+/*
+ * Begins a run of the segments that are read ahead.  Returns the number of its blocks, or 0 after
+ * the last run.
+ */
+static int
+hg_resident_scan_lead_run(HgResidentScan *resident)
+{
+	HgResidentLead *lead = &resident->lead;
+
+	for (; lead->next < lead->nsegments; lead->next++, lead->block = 0)
+	{
+		uint32 number = lead->segments[lead->next];
+		const HgValidSegment *segment = resident->segments[number];
+		int nblocks =
+			(int) Min(HG_SEGMENT_BLOCKS, resident->blocks.nblocks - number * HG_SEGMENT_BLOCKS);
+		HgSegmentRows rows;
+		int first = lead->block;
+
+		/* the versions are not pinned any more, and blocks are read from the heap */
+		if (resident->valid->nsegments == 0 && lead->block == 0)
+			return 0;
+		if (resident->valid->nsegments == 0)
+			elog(ERROR, "resident columns have been let go in the middle of a scan");
+		if (hg_resident_scan_is_covered(resident, number))
+			continue;
+		lead->read[number] = true;
+		while (first < nblocks && !hg_block_bits_test(segment->blocks, first))
+			first++;
+		if (first >= nblocks)
+			continue;
+		if (resident->loaded != number)
+			hg_resident_scan_load(resident, segment);
+		lead->block = Min(hg_block_bits_end(segment->blocks, first), nblocks);
+		rows = hg_segment_rows(segment->version);
+		resident->first = rows.first_rows[first];
+		resident->nrows = rows.first_rows[lead->block] - rows.first_rows[first];
+		resident->blocks_from_cache += lead->block - first;
+		resident->rows_from_cache += resident->nrows;
+		return lead->block - first;
+	}
+	return 0;
+}
+
 /* Returns the next block to read from the heap, if it is near. */
 static BlockNumber
 hg_resident_scan_following(const HgResidentScan *resident, BlockNumber block)
@@ -264,6 +342,7 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		resident->pending = hg_heap_blocks_next(&resident->blocks);
 		resident->nrows = 0;
 		resident->taken = 0;
+		hg_resident_scan_begin_lead(resident);
 	}
 	if (resident->nrows > 0 && resident->valid->nsegments == 0)
 		elog(ERROR, "resident columns have been let go in the middle of a scan");
@@ -272,13 +351,17 @@ hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRu
 		BlockNumber block = resident->pending;
 		const HgValidSegment *segment;
 		const HgChangedBlocks *older;
+		int ahead = hg_resident_scan_lead_run(resident);
 
 		CHECK_FOR_INTERRUPTS();
+		*blocks += ahead;
+		if (ahead > 0)
+			continue;
 		if (block == InvalidBlockNumber)
 			return false;
 		segment = hg_resident_scan_segment(resident, block);
 		older = segment == NULL ? hg_resident_scan_older(resident, block) : NULL;
-		if ((segment != NULL && hg_resident_scan_is_covered(resident, block)) ||
+		if ((segment != NULL && hg_resident_scan_passes(resident, block)) ||
 			(older != NULL && older->counts[block % HG_SEGMENT_BLOCKS] == 0))
 		{
 			const int behind = block % HG_SEGMENT_BLOCKS + 1;
@@ -344,6 +427,19 @@ hg_resident_scan_source(const HgResidentScan *resident, AttrNumber attno)
 		Assert(i < resident->nsources);
 	}
 	return &resident->sources[i];
+}
+
+void
+hg_resident_scan_lead(HgResidentScan *resident, uint32 nsegments, const uint32 *segments)
+{
+	MemoryContext context = GetMemoryChunkContext(resident);
+	HgResidentLead *lead = &resident->lead;
+
+	Assert(lead->segments == NULL);
+	lead->nsegments = nsegments;
+	lead->segments = MemoryContextAlloc(context, Max(nsegments, 1) * sizeof(uint32));
+	memcpy(lead->segments, segments, nsegments * sizeof(uint32));
+	lead->read = MemoryContextAllocZero(context, Max(resident->nsegments, 1) * sizeof(bool));
 }
 
 /* ---------------------------------------------------------------------

@@ -138,6 +138,13 @@ extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 /* Skips nrows rows of a block, which were read from the heap.  If all is true, none is left. */
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all);
 
+/*
+ * Makes an unread scan that no other process shares, and its rescans, read the valid blocks of the
+ * segments numbered segments[nsegments] first, in this order.  Call it once.
+ */
+extern void hg_resident_scan_lead(HgResidentScan *resident, uint32 nsegments,
+								  const uint32 *segments);
+
 /* A column of the segment that the scan is at. */
 typedef struct HgResidentSource
 {

@@ -36,7 +36,9 @@ struct HgScanRuns
 	HgScanSelect *select;
 	HgResidentScan *resident;
 	HgResidentColumns *batch_columns; /* for batches */
-	HgResidentColumns *check_columns; /* for the check; NULL until the check is applied */
+	HgResidentColumns *check_columns; /* for the check; NULL until it is applied or asked */
+	HgValueBounds *check_bounds;	  /* bounds of check_columns in the current segment */
+	HgPredicateColumn *check_arrays;  /* their arrays */
 	/* the predicates of select, for which the following was made */
 	const HgColumnQual *column_qual;
 	HgResidentColumns *qual_columns; /* the columns that the predicates read */
@@ -168,15 +170,126 @@ hg_scan_runs_judge(HgScanRuns *runs, uint32 segment)
 	return waits || select->row_qual != NULL ? Min(share, HG_SHARE_SOME) : share;
 }
 
+/* Makes the state for the check. */
+static void
+hg_scan_runs_begin_check(HgScanRuns *runs)
+{
+	const HgScanSelect *select = runs->select;
+	MemoryContext old;
+
+	if (runs->check_columns != NULL)
+		return;
+	old = MemoryContextSwitchTo(GetMemoryChunkContext(runs));
+	runs->check_columns =
+		hg_resident_columns_create(runs->resident, select->ncheck_attnos, select->check_attnos);
+	runs->check_bounds = palloc(Max(select->ncheck_attnos, 1) * sizeof(HgValueBounds));
+	runs->check_arrays = palloc(Max(select->ncheck_attnos, 1) * sizeof(HgPredicateColumn));
+	MemoryContextSwitchTo(old);
+}
+
+/* Returns true if bounds of the run's segment show that the check rejects all of the run's rows. */
+static bool
+hg_scan_runs_check_all(HgScanRuns *runs, const HgResidentRun *run)
+{
+	HgRowCheck *check = runs->select->bounds_check;
+
+	if (check == NULL)
+		return false;
+	hg_scan_runs_begin_check(runs);
+	hg_resident_columns_bounds(runs->check_columns, runs->check_bounds);
+	return check->rejects_all(check, runs->check_bounds, (uint32) run->nrows);
+}
+
 bool
 hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 {
 	HgScanSelect *select = runs->select;
+	bool by_qual = hg_scan_runs_judge(runs, run->segment) == HG_SHARE_NONE;
 
-	if (hg_scan_runs_judge(runs, run->segment) != HG_SHARE_NONE)
+	if (!by_qual && !hg_scan_runs_check_all(runs, run))
 		return false;
 	hg_heap_count_rows(select->node->ss.ss_currentRelation, run->nrows);
-	hg_scan_select_count(select, run->nrows, 0);
+	if (by_qual)
+		hg_scan_select_count(select, run->nrows, 0);
+	return true;
+}
+
+/* A segment's bounds of a column. */
+typedef struct HgRunSegment
+{
+	uint32 number;
+	HgValueBounds bounds;
+} HgRunSegment;
+
+/*
+ * Compares two segments by a wanted order, for qsort_arg().  Segments without known bounds, of
+ * which nothing is ruled out, come last.
+ */
+static int
+hg_run_segment_compare(const void *a, const void *b, void *arg)
+{
+	const HgValueBounds *left = &((const HgRunSegment *) a)->bounds;
+	const HgValueBounds *right = &((const HgRunSegment *) b)->bounds;
+	const HgRowOrder *order = arg;
+
+	if (order->nulls_first && left->has_nulls != right->has_nulls)
+		return left->has_nulls ? -1 : 1;
+	if (left->known != right->known)
+		return left->known ? -1 : 1;
+	if (!left->known)
+		return 0;
+	return order->descending ? (left->high < right->high) - (left->high > right->high)
+							 : (left->low > right->low) - (left->low < right->low);
+}
+
+void
+hg_scan_runs_set_order(HgScanRuns *runs, AttrNumber attno, HgRowOrder *order)
+{
+	uint32 most;
+	const HgValidBlocks *valid = hg_resident_scan_valid(runs->resident, &most);
+	HgResidentColumns *columns = hg_resident_columns_create(runs->resident, 1, &attno);
+	HgRunSegment *segments = palloc(Max(valid->nsegments, 1) * sizeof(HgRunSegment));
+	uint32 *numbers = palloc(Max(valid->nsegments, 1) * sizeof(uint32));
+
+	for (int i = 0; i < valid->nsegments; i++)
+	{
+		segments[i].number = valid->segments[i].version->first / HG_SEGMENT_BLOCKS;
+		hg_resident_scan_stand(runs->resident, &valid->segments[i]);
+		hg_resident_columns_bounds(columns, &segments[i].bounds);
+	}
+	qsort_arg(segments, valid->nsegments, sizeof(HgRunSegment), hg_run_segment_compare, order);
+	for (int i = 0; i < valid->nsegments; i++)
+		numbers[i] = segments[i].number;
+	hg_resident_scan_lead(runs->resident, (uint32) valid->nsegments, numbers);
+	pfree(segments);
+	pfree(numbers);
+}
+
+/* Selects consecutive rows by the check's arrays; returns false if the check cannot. */
+static bool
+hg_scan_runs_check_arrays(HgScanRuns *runs, HgRunRows *rows)
+{
+	HgRowCheck *check = runs->select->check;
+	bool holds[HG_BATCH_ROWS];
+	int nselected;
+	int n = 0;
+
+	if (check->apply_arrays == NULL)
+		return false;
+	hg_resident_columns_arrays(runs->check_columns, runs->check_arrays);
+	nselected = check->apply_arrays(check, runs->check_arrays, rows->first, rows->n, holds);
+	if (nselected < 0)
+		return false;
+	if (nselected < rows->n)
+	{
+		for (int i = 0; n < nselected; i++)
+		{
+			rows->selected[n] = (uint16) i;
+			n += holds[i];
+		}
+		rows->which = rows->selected;
+		rows->n = nselected;
+	}
 	return true;
 }
 
@@ -187,14 +300,9 @@ hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 	HgScanSelect *select = runs->select;
 	uint16 which[HG_BATCH_ROWS];
 
-	if (runs->check_columns == NULL)
-	{
-		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(runs));
-
-		runs->check_columns =
-			hg_resident_columns_create(runs->resident, select->ncheck_attnos, select->check_attnos);
-		MemoryContextSwitchTo(old);
-	}
+	hg_scan_runs_begin_check(runs);
+	if (hg_scan_runs_check_arrays(runs, rows))
+		return;
 	hg_resident_columns_add(runs->check_columns, rows->first, rows->which, rows->n,
 							hg_scan_select_check_batch(select));
 	hg_run_rows_select(rows, hg_scan_select_check(select, which), which);

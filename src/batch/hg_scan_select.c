@@ -144,16 +144,16 @@ hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed)
 		hg_select_give_params_up(select);
 }
 
-/* Returns true if the check should be applied ahead of the qual. */
+/* Returns true if it pays to apply the check ahead of the qual. */
 static bool
 hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 {
 	double dropped;
 
-	if (check == NULL || select->qual_volatile || hg_scan_select_waits(select))
+	if (check->apply == NULL)
 		return false;
 	if (select->qual_cost == 0)
-		return check->ncolumns < select->nattnos;
+		return check->apply_arrays != NULL || check->ncolumns < select->nattnos;
 	/* compares rejected rows for their cost */
 	dropped = select->seen > 0 ? 1 - (double) select->passed / select->seen : 0;
 	return (1 - check->share) * select->qual_cost > dropped * HG_CHECK_NS;
@@ -162,10 +162,11 @@ hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 bool
 hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check)
 {
-	select->check = hg_select_check_pays(select, check) ? check : NULL;
-	if (select->check == NULL)
-		return false;
-	if (select->check_attnos == NULL)
+	bool ahead = check != NULL && !select->qual_volatile && !hg_scan_select_waits(select);
+
+	select->check = ahead && hg_select_check_pays(select, check) ? check : NULL;
+	select->bounds_check = ahead && check->rejects_all != NULL ? check : NULL;
+	if (select->check_attnos == NULL && (select->check != NULL || select->bounds_check != NULL))
 	{
 		MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(select));
 
@@ -174,9 +175,11 @@ hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check)
 		for (int i = 0; i < check->ncolumns; i++)
 			select->check_attnos[i] = select->attnos[check->columns[i]];
 		select->check_batch = hg_batch_create(check->ncolumns);
+		if (check->takes_scaled)
+			select->check_batch->takes_scaled[0] = true;
 		MemoryContextSwitchTo(old);
 	}
-	return true;
+	return select->check != NULL;
 }
 
 HgBatch *

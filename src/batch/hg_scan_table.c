@@ -284,6 +284,23 @@ hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 nsegments)
 	pfree(attnos);
 }
 
+/*
+ * Makes the scan read segments in the order that the source's consumer wants, if it can.  The order
+ * in which volatile functions are called stays that of the table.
+ */
+static void
+hg_scan_table_set_order(HgScanTable *table)
+{
+	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
+
+	if (table->resident != NULL && !table->select->qual_volatile &&
+		table->node->ss.ss_currentScanDesc->rs_parallel == NULL)
+		hg_scan_runs_set_order(table->runs, table->attnos[table->source->order->column],
+							   table->source->order);
+	table->ordered = true;
+	MemoryContextSwitchTo(old);
+}
+
 TableScanDesc
 hg_scan_table_begin(HgScanTable *table)
 {
@@ -293,5 +310,7 @@ hg_scan_table_begin(HgScanTable *table)
 		node->ss.ss_currentScanDesc = hg_seqscan_begin(&node->ss);
 	if (!table->decided)
 		hg_scan_table_decide(table, hg_heap_blocks_count(node->ss.ss_currentScanDesc));
+	if (table->source->order != NULL && !table->ordered)
+		hg_scan_table_set_order(table);
 	return node->ss.ss_currentScanDesc;
 }

@@ -61,10 +61,16 @@ extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *res
 									   const AttrNumber *qual_attnos);
 
 /*
- * Returns true if no row of the run's segment can pass the qual.  The run's rows are then counted
- * as returned by the scan and removed by the qual.
+ * Returns true if no row of the run's segment can pass the check and the qual.  The run's rows are
+ * then counted as returned by the scan and removed by one of them.
  */
 extern bool hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run);
+
+/*
+ * Makes an unread scan that no other process shares read segments in the wanted order of an
+ * attribute, which the rows have.  Call it once.
+ */
+extern void hg_scan_runs_set_order(HgScanRuns *runs, AttrNumber attno, HgRowOrder *order);
 
 /*
  * Appends the next rows of a run that pass the check and the qual to a batch;
@@ -122,6 +128,7 @@ typedef struct HgScanTable
 	HgScanHeap *heap;		  /* reads pages of the table */
 	bool takes_runs;		  /* the consumer has requested a run since the last batch */
 	bool projected;			  /* the consumer's columns are computed from the table's */
+	bool ordered;			  /* segments are read in the order that the source wants */
 } HgScanTable;
 
 /* Numbers of blocks, by where a scan has read them or would read them. */
@@ -197,7 +204,8 @@ extern bool hg_scan_table_fill(HgScanTable *table, HgBatch *batch, HgRowCheck *c
 
 /*
  * Returns the next rows of a plan without a qual as a run (hg_batch.h), if they are read from
- * cached columns.  Otherwise returns false and does nothing.
+ * cached columns.  Otherwise returns false, and has at most passed over rows that the source's
+ * check rejects.
  */
 extern bool hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run);
 

@@ -13,6 +13,7 @@
 
 #include "catalog/pg_type.h"
 #include "port/pg_bitutils.h"
+#include "utils/typcache.h"
 
 #include "batch/hg_value_order.h"
 #include "batch/hg_values.h"
@@ -52,6 +53,16 @@ hg_value_order(Oid type)
 		default:
 			return HG_ORDER_UNKNOWN;
 	}
+}
+
+HgValueOrder
+hg_value_order_by(Oid type, Oid ordering_operator, bool *descending)
+{
+	const TypeCacheEntry *entry = lookup_type_cache(type, TYPECACHE_LT_OPR | TYPECACHE_GT_OPR);
+
+	*descending = ordering_operator == entry->gt_opr;
+	return *descending || ordering_operator == entry->lt_opr ? hg_value_order(type)
+															 : HG_ORDER_UNKNOWN;
 }
 
 /* Returns true for the types of whole numbers, which have operators with each other. */

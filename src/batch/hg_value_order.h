@@ -36,6 +36,12 @@ typedef enum HgValueOrder
 /* Returns the order of a type; HG_ORDER_UNKNOWN if its operators are not known here. */
 extern HgValueOrder hg_value_order(Oid type);
 
+/*
+ * Returns the order of a type if an ordering operator is the type's own < or >, and sets
+ * *descending to whether it is >; otherwise HG_ORDER_UNKNOWN.
+ */
+extern HgValueOrder hg_value_order_by(Oid type, Oid ordering_operator, bool *descending);
+
 /* Returns true if values of this order are compared by their integers. */
 static inline bool
 hg_order_is_integer(HgValueOrder order)

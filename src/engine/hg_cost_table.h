@@ -97,17 +97,19 @@
 #define HG_PRICED_HASH_NS 7.0			 /* a key that is hashed */
 #define HG_PRICED_COLUMN_NS 1.05		 /* store or gather a column; hand: 0.1 to 2 */
 #define HG_THROUGH_SAVED_NS 1.4			 /* of an outer row that goes through */
-#define HG_STREAM_SAVED_NS 7.7		 /* of one that is streamed and counted; hand: 1.5 to 3 left */
-#define HG_HASH_HIDDEN_NS 56.0		 /* core's hash join beyond its price; hand: 50 to 100 */
-#define HG_SETOP_HIDDEN_NS 56.0		 /* core's hashed SetOp beyond its price, a row; hand: 60 to 280 */
-#define HG_INDEX_LOOKUP_NS 700.0	 /* least of a lookup, half of its way down an index; est */
-#define HG_GROUP_KEY_NS 3.5			 /* hash, find and compare a group column; est */
-#define HG_AGGREGATE_NS 1.75		 /* an aggregate; est */
+#define HG_STREAM_SAVED_NS 7.7	 /* of one that is streamed and counted; hand: 1.5 to 3 left */
+#define HG_HASH_HIDDEN_NS 56.0	 /* core's hash join beyond its price; hand: 50 to 100 */
+#define HG_SETOP_HIDDEN_NS 56.0	 /* core's hashed SetOp beyond its price, a row; hand: 60 to 280 */
+#define HG_INDEX_LOOKUP_NS 700.0 /* least of a lookup, half of its way down an index; est */
+#define HG_GROUP_KEY_NS 3.5		 /* hash, find and compare a group column; est */
+#define HG_AGGREGATE_NS 1.75	 /* an aggregate; est */
 #define HG_COMBINE_PACKED_NS 250.0	 /* combine packed states of type internal; hand: 250 */
 #define HG_COMBINE_INTERNAL_NS 700.0 /* the same in core's Finalize; hand: 300 to 1000 */
-#define HG_FINAL_GROUP_NS 500.0 /* combine a partial group in core's Finalize; hand: 900, 2700 */
-#define HG_COMPARE_TEXT_NS 60.0	   /* compare texts in core's sort, beyond its price; hand: 60 to 90 */
+#define HG_FINAL_GROUP_NS 500.0	   /* combine a partial group in core's Finalize; hand: 900, 2700 */
+#define HG_COMPARE_TEXT_NS 60.0	   /* compare texts in core's sort, beyond its price; hand: 60 */
 #define HG_SORT_CHECK_NS 5.0	   /* compare a row's sort key with the last of the top; hand: 3 */
+#define HG_SORT_STORE_NS 30.0	   /* store a row that is sorted; est */
+#define HG_SORT_COMPARE_NS 5.0	   /* compare two rows that are sorted; est */
 #define HG_MEMOIZE_NS 1000.0	   /* look parameters up in core's Memoize, and store a row; est */
 #define HG_MEMOIZED_RUN_NS 10000.0 /* least of a run whose result is stored; est */
 #define HG_SORT_BY_HASH_NS 4.0	   /* sort a row for later lookups, the share of one of them; est */

@@ -121,8 +121,9 @@ extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
 extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);
 
 /*
- * Installs a set_rel_pathlist_hook.  For tables that are joined or aggregated it puts sequential
- * scans that core has dropped back among the paths, if our nodes may want them as inputs.
+ * Installs a set_rel_pathlist_hook.  For tables that are joined, aggregated or sorted, it puts
+ * sequential scans that core has dropped back among the paths, if our nodes may want them as
+ * inputs.
  */
 extern void hg_scan_path_init(void);
 

@@ -121,6 +121,13 @@ hg_rel_is_aggregated(const PlannerInfo *root)
 		   hg_resident && hg_resident_memory_exists();
 }
 
+/* Returns true if our node may sort a relation, with the help of cached columns. */
+static inline bool
+hg_rel_is_sorted(const PlannerInfo *root)
+{
+	return root->parse->sortClause != NIL && hg_resident && hg_resident_memory_exists();
+}
+
 /* Inserts a path into a list where add_path() would. */
 static List *
 hg_insert_path(List *paths, Path *path)
@@ -185,7 +192,7 @@ hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 	{
 		bool joined = hg_rel_is_joined(root);
 
-		if (joined || hg_rel_is_aggregated(root))
+		if (joined || hg_rel_is_aggregated(root) || hg_rel_is_sorted(root))
 		{
 			hg_scan_share_note(rel, rte->relid);
 			if (joined || hg_scan_share(rel) > 0)

@@ -1,24 +1,35 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sort_path.c
- *	  Offers the sort node for ORDER BY with a LIMIT above our joins and aggregates.
+ *	  Offers the sort node for ORDER BY above our joins and scans, and with a LIMIT above groups.
  *
- * The node is offered if LIMIT and OFFSET are constants, because core tells the bound only to its
- * own nodes while a query runs. The node rejects rows before they are formed, so all columns of the
- * input must be plain: an expression could raise an error for a rejected row, as core's plan would.
- * The same holds for HAVING, and for final functions. Only results that the aggregate node computes
- * itself are allowed, whose errors it raises for rejected groups too. Functions that core evaluates
- * after the sort are evaluated by this node, for the rows that it returns.
+ * With a LIMIT the node is offered if LIMIT and OFFSET are constants, because core tells the bound
+ * only to its own nodes while a query runs.  The node rejects rows before they are formed, so all
+ * columns of the input must be plain: an expression could raise an error for a rejected row, as
+ * core's plan would.  The same holds for HAVING, and for final functions.  Only results that the
+ * aggregate node computes itself are allowed, whose errors it raises for rejected groups too.
+ * Functions that core evaluates after the sort are evaluated by this node, for the rows that it
+ * returns.
+ *
+ * Without a LIMIT the node is offered if the first sort key has words (hg_sort_rows.h), and if the
+ * rows are expected to fit into memory.  Beyond it, core's sort does the work.
  *
  * COST, for N rows of the input and a limit of L, over the cost of the input:
  *
- *	rows		minus hg_path_saving() of a join, because rows are not formed
+ *	rows		minus hg_path_saving() of a join or a scan, because rows are not formed
  *	check		N * HG_SORT_CHECK_NS
  *	accepted	A * (HG_FORM_ROW_NS and core's price of an insertion into a heap of L rows), where
  *				A = L * (1 + ln(N / L)) is the number of accepted rows if the order is random
  *	return		L * cpu_operator_cost, as core
  *
  * Core charges the insertion for all N rows.
+ *
+ * Without a limit:
+ *
+ *	rows		minus hg_path_saving(), as above
+ *	store		N * HG_SORT_STORE_NS
+ *	sort		N * log2(N) * HG_SORT_COMPARE_NS; core: twice cpu_operator_cost
+ *	return		N * HG_FORM_ROW_NS
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,6 +41,7 @@
 
 #include "access/htup_details.h"
 #include "catalog/pg_aggregate.h"
+#include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/optimizer.h"
@@ -41,6 +53,7 @@
 #include "engine/hg_cost_table.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 #include "executor/sort/hg_sort.h"
+#include "executor/sort/hg_sort_rows.h"
 #include "hg_guc.h"
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_grouping_sets.h"
@@ -137,6 +150,15 @@ hg_needed_rows(const Query *parse)
 	return (int) (count + offset);
 }
 
+/* Returns true if a query needs all of its sorted rows. */
+static bool
+hg_needs_all_rows(const Query *parse)
+{
+	const Node *count = parse->limitCount;
+
+	return count == NULL || (IsA(count, Const) && ((const Const *) count)->constisnull);
+}
+
 /* Returns true if an aggregate runs a final function of its own, which may raise an error. */
 static bool
 hg_aggref_runs_final(const Aggref *aggref)
@@ -216,6 +238,15 @@ hg_target_has_keys(const PathTarget *target, const List *clauses)
 	return true;
 }
 
+/* Returns true if the node can read a path as a scan of cached columns. */
+static bool
+hg_sort_takes_scan(const Path *path)
+{
+	/* workers of this node do not learn whether they may use the cache */
+	return path->parallel_workers == 0 && hg_path_is_cached(path) &&
+		   (path->parent->tuples >= hg_min_rows || hg_force);
+}
+
 /* Returns true if the node can stand above a path. */
 static bool
 hg_sort_takes(const PlannerInfo *root, const Path *path)
@@ -227,8 +258,53 @@ hg_sort_takes(const PlannerInfo *root, const Path *path)
 		!hg_target_is_columns(path->pathtarget, groups) ||
 		!hg_target_has_keys(path->pathtarget, root->parse->sortClause))
 		return false;
-	return groups != NULL ? hg_groups_can_be_rejected(groups)
-						  : join != NULL && !hg_join_path_filters(join);
+	if (groups != NULL)
+		return hg_groups_can_be_rejected(groups);
+	return join != NULL ? !hg_join_path_filters(join) : hg_sort_takes_scan(path);
+}
+
+/* Returns the bytes of a row in memory. */
+static Size
+hg_sorted_row_bytes(const PlannerInfo *root, const Path *input)
+{
+	const PathTarget *target = input->pathtarget;
+
+	return MAXALIGN(target->width) + list_length(target->exprs) * sizeof(uint64) / 2 +
+		   hg_sort_row_bytes(list_length(root->parse->sortClause) - 1);
+}
+
+/* Returns true if the node compares the first sort key of an input faster than core's sort. */
+static bool
+hg_sort_has_words(const PlannerInfo *root, const Path *input)
+{
+	const SortGroupClause *clause = linitial_node(SortGroupClause, root->parse->sortClause);
+	const PathTarget *target = input->pathtarget;
+	ListCell *lc;
+
+	foreach (lc, target->exprs)
+	{
+		const Node *expr = lfirst(lc);
+
+		if (get_pathtarget_sortgroupref(target, foreach_current_index(lc)) ==
+			clause->tleSortGroupRef)
+			return hg_sort_rows_takes(exprType(expr), clause->sortop, exprCollation(expr));
+	}
+	return false;
+}
+
+/*
+ * Returns true if the node can save time: if it needs fewer rows than there are or, for all rows,
+ * if these are expected to fit into memory.
+ */
+static bool
+hg_sort_pays(const PlannerInfo *root, const Path *input, int limit)
+{
+	if (limit > 0)
+		return limit < input->rows;
+	if (hg_path_is_groups(input) || !hg_sort_has_words(root, input))
+		return false;
+	return hg_force || input->rows * hg_sorted_row_bytes(root, input) <
+						   (double) (work_mem - work_mem / HG_SORT_SPILL_PART) * 1024;
 }
 
 /* ---------------------------------------------------------------------
@@ -242,8 +318,8 @@ hg_sort_path_cost(HgSortPath *path, const Path *input)
 {
 	Path *out = &path->custom.path;
 	double limit = path->limit;
-	double accepted = Min(input->rows, limit * (1 + log(input->rows / limit)));
-	Cost insertion = 2.0 * cpu_operator_cost * log2(2.0 * limit);
+	double accepted = limit > 0 ? Min(input->rows, limit * (1 + log(input->rows / limit))) : 0;
+	Cost insertion = limit > 0 ? 2.0 * cpu_operator_cost * log2(2.0 * limit) : 0;
 
 	out->rows = input->rows;
 	hg_path_set_disabled_nodes(out, hg_path_disabled_nodes(input));
@@ -253,10 +329,20 @@ hg_sort_path_cost(HgSortPath *path, const Path *input)
 		hg_path_set_disabled_nodes(out, 0);
 		return;
 	}
-	out->startup_cost = input->total_cost - hg_path_saving(input) +
-						input->rows * hg_operator_cost(HG_SORT_CHECK_NS) +
-						accepted * (insertion + hg_tuple_cost(HG_FORM_ROW_NS));
-	out->total_cost = out->startup_cost + limit * cpu_operator_cost;
+	out->startup_cost = input->total_cost - hg_path_saving(input);
+	if (path->limit > 0)
+	{
+		out->startup_cost += input->rows * hg_operator_cost(HG_SORT_CHECK_NS) +
+							 accepted * (insertion + hg_tuple_cost(HG_FORM_ROW_NS));
+		out->total_cost = out->startup_cost + limit * cpu_operator_cost;
+	}
+	else
+	{
+		out->startup_cost +=
+			input->rows * hg_operator_cost(HG_SORT_STORE_NS) +
+			input->rows * log2(Max(input->rows, 2)) * hg_operator_cost(HG_SORT_COMPARE_NS);
+		out->total_cost = out->startup_cost + input->rows * hg_tuple_cost(HG_FORM_ROW_NS);
+	}
 	if (!enable_sort)
 		hg_path_disable(out);
 }
@@ -310,18 +396,19 @@ static void
 hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
 	const Query *parse = root->parse;
-	int limit = hg_enabled ? hg_needed_rows(parse) : 0;
+	bool all = hg_needs_all_rows(parse);
+	int limit = all ? 0 : hg_needed_rows(parse);
 	ListCell *lc;
 
 	/* targets of set operations number their columns otherwise than the query's ORDER BY */
-	if (limit == 0 || root->sort_pathkeys == NIL || parse->rowMarks != NIL ||
-		parse->hasTargetSRFs || parse->setOperations != NULL)
+	if (!hg_enabled || (!all && limit == 0) || root->sort_pathkeys == NIL ||
+		parse->rowMarks != NIL || parse->hasTargetSRFs || parse->setOperations != NULL)
 		return;
 	foreach (lc, input_rel->pathlist)
 	{
 		Path *input = lfirst(lc);
 
-		if (limit < input->rows && hg_sort_takes(root, input))
+		if (hg_sort_takes(root, input) && hg_sort_pays(root, input, limit))
 			hg_add_sorted(root, ordered_rel, hg_sort_path_create(root, ordered_rel, input, limit));
 	}
 	if (!ordered_rel->consider_parallel)
@@ -330,7 +417,7 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 	{
 		Path *input = lfirst(lc);
 
-		if (limit < input->rows && hg_sort_takes(root, input))
+		if (hg_sort_takes(root, input) && hg_sort_pays(root, input, limit))
 			hg_consider_shared_sort(root, ordered_rel, input, limit);
 	}
 }

@@ -330,7 +330,7 @@ SQL
 my @filters = (
 	'a > 100', 'a between 100 and 20000 and b <> 7', 'a is not null', 'a is null', 'c < 0 and c is not null', 'b = 5 or b = 6', "i >= '2021-01-01' and i < '2022-01-01'",
 	"j < '2020-01-02'", 'd', 'not d', 'a % 3 = 1 and b < 100', 'k > interval \'1 year\'', 'a in (1, 2, 3, 10000, 11111)', 'a = b', 'h > \'80000000-0000-0000-0000-000000000000\' and m < \'08:00:2b:01:02:80\'',
-	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select v from few order by v limit 1)', 'b in (select v from few where k < 5)',
+	'o is not null and b > 20', 'q = 42', "p > '(500,1)'", 'a::text like \'%7\'', 'b > (select v from few order by v limit (select 1))', 'b in (select v from few where k < 5)',
 	'b < 20 and b = any (select v from few where few.k = kinds.b)', '(a > 25000 or c is null) and not d', 'not (a < 100 or b in (1, 2, 300))', 'd is not true or b < 20', '(a < b) is unknown',
 	'a not in (5, 7, null) or b = 3', 'b <> all (array[5, 7])', 'f between 3 and 7.5', "g < '-0' or g = 'nan'", 'a is distinct from 100', "e in ('A', 'B') and l < 5000", "h between '10000000-0000-0000-0000-000000000000' and '20000000-0000-0000-0000-000000000000'",
 	"i = date 'infinity' or i < date '2020-02-02'", "x like 'ww%' and b < 100", "x = 'www' or a = 7", "q is null and not (a % 2 = 0) or b = 4", "(b < 50 and b > 10 or b = 299) and c::text like '%1%'", 'case when a > 5 then b < 7 else d end', 'b > 290');

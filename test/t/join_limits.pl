@@ -1,4 +1,4 @@
-# Random queries with ORDER BY and LIMIT over joins and groups give the rows that PostgreSQL's own plans give, in order.
+# Random queries with ORDER BY, and most with LIMIT, over tables, joins and groups give the rows that PostgreSQL's own plans give, in order.
 #
 # Each query runs twice, with the sort node wherever it is possible and with hashgraph.enabled off.  If the sort keys
 # tell all rows apart, whole rows are compared; otherwise the sort keys are, and each row must be one of the query
@@ -13,7 +13,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
-use List::Util qw(min shuffle);
+use List::Util qw(min shuffle uniq);
 use PostgreSQL::Test::Utils;
 use Test::More;
 
@@ -29,41 +29,47 @@ sub chance { return rand(100) < $_[0]; }
 
 # ------------------------------------------------------------------ tables
 
-# A table whose columns are functions of a number x, a tenth of which is NULL.
+# A table whose columns are functions of a number x, a tenth of which is NULL.  The columns up and down are in the
+# order of the rows, or against it.
 sub table
 {
-	my ($name, $rows, $distinct) = @_;
+	my ($name, $rows, $distinct, $options) = @_;
 
+	$options //= '';
 	return <<"SQL";
-create table $name as
-  select n as id, n * 7919 % 104729 as r, n % 17 as v, x as i4, x::int8 * case when x = 7 then 4294967296 else 1 end as i8,
+create table $name $options as
+  select n as id, case when n % 1100 < 1000 then n / 50 end as up, (100000 - n) * 0.25 as down, n * 7919 % 104729 as r, n % 17 as v, x as i4, x::int8 * case when x = 7 then 4294967296 else 1 end as i8,
     case when n % 3 = 0 then x::numeric when n % 50 = 1 then 'NaN' else x::numeric(12, 3) / 7 end as nu,
     case when n % 40 = 1 then 'NaN' when n % 40 = 2 then '-infinity' else x::float8 / 3 end as f8,
     (case n % 3 when 0 then 'Key ' else 'key ' end || x) as te, ('key ' || x) collate "C" as tc,
     (case n % 2 when 0 then 'KEY ' else 'key ' end || x) collate nocase as ti, date '2000-01-01' + x as da, x % 2 = 0 as bo,
-    (repeat('long ', n % 300) || x) as lo, ('key' || x)::name as na, interval '1 hour' * x as iv
+    (repeat('long ', n % 300) || x) collate "C" as lo, md5(x::text)::uuid as uu, ('key' || x)::name as na, interval '1 hour' * x as iv
   from (select n, case when n % 10 = 3 then null else (n * 7919 % $distinct) end as x from generate_series(1, $rows) n) s;
 SQL
 }
 
 my $tables = q{create collation nocase (provider = icu, locale = 'und-u-ks-level2', deterministic = false);}
-  . table('a', 3000, 700) . table('b', 1200, 500) . table('c', 400, 90) . table('d', 30, 20) . table('e', 0, 1)
+  . table('s', 4000, 900, 'with (fillfactor = 10)') . table('a', 3000, 700) . table('b', 1200, 500) . table('c', 400, 90) . table('d', 30, 20) . table('e', 0, 1)
   . 'create table p (like a) partition by list (v); create table p1 partition of p for values in (1, 3, 5, 7);'
-  . 'create table p2 partition of p default; insert into p select * from b; analyze;';
-
-my @columns = qw(r v i4 i8 nu f8 te tc ti da bo lo na iv);
+  . 'create table p2 partition of p default; insert into p select * from b; vacuum analyze;';
+my @columns = qw(up up down r v i4 i8 nu f8 te tc ti da bo lo na iv uu tc);
 
 # The query runs once for each row of another table.
 my $correlated;
 
 # ------------------------------------------------------------------ queries
 
+sub scanned
+{
+	return pick('s', 's', 's', 'a', 'p') . ' x' . pick('', '', ' where x.v > 3', ' where x.i4 % 3 = 1', ' where x.te like \'%1%\'');
+}
+
 sub joined
 {
 	my @keys = ([ 'i4', 'i4' ], [ 'i4', 'i8' ], [ 'i8', 'i8' ], [ 'te', 'te' ], [ 'da', 'da' ], [ 'v', 'v' ], [ 'id', 'id' ]);
 	my ($left, $right) = @{ pick(@keys) };
 	# rows with the same v are many
-	my @tables = $left eq 'v' ? qw(b c d e) : qw(a a a b b c d e p p);
+	my @tables = $left eq 'v' ? qw(b c d e) : qw(s s a a a b b c d e p p);
 	my $from = pick(@tables) . ' x ' . pick('', '', '', 'left ', 'right ', 'full ') . 'join ' . pick($left eq 'v' ? qw(c d) : @tables) . " y on x.$left = y.$right";
 
 	$from .= pick(' and x.v < 9', ' and x.id <> y.id', ' and x.nu < y.nu + 3') if chance(20);
@@ -87,9 +93,10 @@ sub direction { return pick('', '', ' desc', ' desc') . pick('', '', ' nulls fir
 # Returns the sort keys of a query over joined rows or over groups, what is selected, and what follows FROM.
 sub rows
 {
-	my @keys = map { pick('x', 'x', 'y') . '.' . pick(@columns) } 1 .. pick(1, 1, 2, 3);
+	my @of = !$correlated && chance(25) ? qw(x) : qw(x x y);
+	my @keys = map { pick(@of) . '.' . pick(@columns) } 1 .. pick(1, 1, 2, 3);
 
-	return (\@keys, [ 'x.id', 'y.id', map { pick('x', 'y') . '.' . pick(@columns) } 1 .. pick(0, 1, 3) ], joined());
+	return (\@keys, [ (map { "$_.id" } uniq(@of)), map { pick(@of) . '.' . pick(@columns) } 1 .. pick(0, 1, 3) ], @of == 1 ? scanned() : joined());
 }
 
 sub groups
@@ -124,6 +131,8 @@ sub random_query
 	$limit = pick("($limit)", "$limit offset 0", "$limit offset 3", "$limit offset 200", "(select $limit)", "$limit + 1", '0', 'all') if chance(20);
 	$limit = "limit $limit";
 	$limit = 'fetch first 7 rows with ties' if chance(4);
+	# all rows, perhaps without the first ones
+	$limit = pick('', '', '', 'limit all', 'offset 20') if chance(30);
 	return {
 		sql => 'select ' . join(', ', (map { "$keys->[$_] as k$_" } 0 .. $#$keys), (map { "$select->[$_] as c$_" } 0 .. $#$select), @shown) . " from $from",
 		order => 'order by ' . join(', ', @order),
@@ -145,7 +154,7 @@ sub whole
 sub random_setting
 {
 	my %settings = (
-		work_mem => pick('64kB', '64kB', '256kB', '4MB'),
+		work_mem => pick('64kB', '64kB', '256kB', '4MB', '64MB'),
 		hash_mem_multiplier => pick(1, 2),
 		enable_hashjoin => pick('on', 'off'),
 		enable_mergejoin => 'off',
@@ -153,6 +162,7 @@ sub random_setting
 		enable_partitionwise_aggregate => pick('on', 'off'),
 		max_parallel_workers_per_gather => pick(0, 0, 2),
 		'hashgraph.force' => pick('on', 'on', 'on', 'off'),
+		'hashgraph.resident' => pick('on', 'on', 'off'),
 		'hashgraph.min_rows' => 0);
 
 	return join(' ', map { "set $_ = '$settings{$_}';" } sort keys %settings);
@@ -207,12 +217,16 @@ $$;
 SQL
 $check =~ s/coalesce\('error', core\.error/coalesce('error ' || core.error/;
 
-my $node = new_server('limits', init => [ extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<'CONF');
+my $node = new_server('limits', init => [ allows_streaming => 1, extra => [ '--encoding=UTF8', '--locale=C.UTF-8' ] ], conf => <<'CONF');
+hashgraph.resident_memory = '64MB'
 parallel_setup_cost = 0
 parallel_tuple_cost = 0
 min_parallel_table_scan_size = 0
 CONF
 $node->safe_psql('postgres', $check . $tables);
+# s has several segments, of which some pages change
+become_resident($node, qw(s a c p1));
+$node->safe_psql('postgres', 'update s set v = v where id % 400 = 7; delete from s where id in (1, 2, 3999); insert into s select * from s where id = 50');
 
 note "HG_SEED=$seed HG_QUERIES=$queries";
 srand($seed);
@@ -256,6 +270,40 @@ foreach my $answer (@said)
 note join(', ', map { "$count{$_} $_" } sort keys %count);
 cmp_ok($count{'\d+ rows'} // 0, '>=', 0.2 * $queries, 'many have the node');
 cmp_ok($count{'parallel'} // 0, '>=', 0.02 * $queries, 'some are parallel');
+
+# ------------------------------------------------------------------ rows that scans reject
+
+# How many rows of a scan a query's sort has removed.
+sub removed_rows
+{
+	my ($query) = @_;
+	my $plan = explain_analyze($node, "set hashgraph.force = on; set enable_nestloop = off; set enable_mergejoin = off;", $query);
+
+	return $plan =~ /\bLimit: \d+\n *Rows Removed by Runtime Filter: (\d+)/ ? $1 : 0;
+}
+
+cmp_ok(removed_rows('select id from s order by up limit 5'), '>', 2000, 'a scan skips segments beyond the first rows');
+cmp_ok(removed_rows('select s.id, c.id from s join c using (v) order by s.up, c.id limit 5'), '>', 2000, '... below a join, too');
+cmp_ok(removed_rows('select s.id from s join c using (v) join d on d.id = s.v order by s.down desc limit 5'), '>', 2000, '... and below two');
+cmp_ok(removed_rows('select b.id, c.id from b join c using (v) order by b.r desc, c.id limit 5'), '>', 500, 'rows of a table that is not cached are removed');
+foreach my $order ('up desc', 'up nulls first', 'up desc nulls last', 'down desc', 'down', 'id desc')
+{
+	my $query = "select id, up, down from s order by $order, id limit 50";
+	my $settings = 'set hashgraph.force = on;';
+
+	cmp_ok(removed_rows($query), '>', 500, "$order: rows are removed");
+	is($node->safe_psql('postgres', "$settings $query"), $node->safe_psql('postgres', "set hashgraph.enabled = off; $query"), '... and the first ones are right');
+}
+foreach my $room (1, 64)
+{
+	my $plan = explain_analyze($node, "set hashgraph.force = on; set work_mem = '${room}MB';", 'select s.id, s.te, s.nu from s join c using (v) order by s.r, s.id');
+	my ($memory, $disk) = $plan =~ /^ *Sort Key: .*\n *Memory Usage: (\d+) kB(?:\n *Disk Usage: (\d+) kB)?/m;
+
+	cmp_ok($memory // 1e9, '<', 1024 * $room, "all rows: $room MB of memory are not exceeded");
+	is(defined $disk ? 'tapes' : 'memory', $room == 1 ? 'tapes' : 'memory', '... beyond it there are tapes');
+}
+is(removed_rows('select s.id, c.id from s right join c on c.id = s.id order by s.up limit 5'), 0, 'a join that returns inner rows without a match keeps all outer rows');
+is(removed_rows('select s.id from s join c using (v) order by s.te limit 5'), 0, 'texts are not compared in scans');
 
 $node->stop;
 done_testing();

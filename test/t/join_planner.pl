@@ -113,7 +113,8 @@ is(joins_of('select sum(f.v) from sorted_a a join facts f on f.b = a.v where a.k
 is(joins_of('select sum(f.v) from sorted_a a join facts f on f.b = a.v where a.k <= 10'), 'HashGraphJoin, Nested Loop', '... unless there are few');
 $node->safe_psql('postgres', 'drop index facts_b_idx');
 unlike(joins_of('select * from big_a a join big_b b using (k) limit 5'), qr/HashGraphJoin/, 'LIMIT 5 does not read two large tables');
-like(joins_of('select * from sorted_a join sorted_b using (k) order by k'), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
+like(joins_of('select * from sorted_a join sorted_b using (k) order by k', 'set work_mem = \'4MB\''), qr/^Merge Join$/, 'two sorted inputs in order are a merge join');
+is(joins_of('select * from sorted_a join sorted_b using (k) order by k'), 'HashGraphJoin', '... unless all rows can be sorted in memory');
 like(joins_of('select * from sorted_a join sorted_b using (k) order by k limit 100'), qr/^(?:Merge Join|Nested Loop)$/, '... with LIMIT too');
 unlike(joins_of('select count(*) from big_a join big_b using (k)', 'set hashgraph.enabled = off'), qr/HashGraphJoin/, 'off is off');
 

@@ -456,6 +456,9 @@ hg_join_rescan(CustomScanState *node)
 	/* the filter removed rows that other inner rows may match */
 	if (!cached[HG_INNER] && state->inputs[HG_OUTER]->child.filtering.removed)
 		cached[HG_OUTER] = false;
+	/* an ORDER BY above may need rows now that it did not need */
+	if (hg_child_lacks_rows(&state->inputs[HG_OUTER]->child))
+		cached[HG_OUTER] = false;
 	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
 
 	if (cached[HG_OUTER] && cached[HG_INNER] && state->matching.matcher != NULL)

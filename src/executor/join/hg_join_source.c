@@ -15,6 +15,7 @@
 #include "hg_compat.h"
 
 #include "executor/executor.h"
+#include "optimizer/optimizer.h"
 
 #include "batch/hg_scan_table.h"
 #include "executor/join/hg_join_source.h"
@@ -139,6 +140,39 @@ hg_join_source_take_all(HgBatchSource *source)
 {
 	if (source->next == hg_join_source_next)
 		((HgJoinSource *) source)->join->output.any_order = true;
+}
+
+/* Returns the column of an input's batches that is a column of the join's scan slot, or -1. */
+static int
+hg_join_input_column(const HgInput *input, int column_index)
+{
+	int c = input->child.batch->ncolumns - 1;
+
+	while (c >= 0 && input->child.cover.to[c] != column_index)
+		c--;
+	return c;
+}
+
+void
+hg_join_source_set_top(HgBatchSource *source, int column, HgTopFilter *top)
+{
+	HgJoinState *join = hg_join_source_join(source);
+	HgInput *outer;
+	MemoryContext old;
+
+	/* a row that has the column comes from one outer row, without which no other row is returned */
+	if (join == NULL || join->rules.preserved[HG_INNER] ||
+		contain_volatile_functions(
+			(Node *) ((const CustomScan *) join->css.ss.ps.plan)->custom_exprs))
+		return;
+	outer = join->inputs[HG_OUTER];
+	column = hg_join_input_column(outer, hg_join_source_column(source, column));
+	if (column < 0)
+		return;
+	old = MemoryContextSwitchTo(join->memory.context);
+	hg_child_set_top(&outer->child, top, column);
+	MemoryContextSwitchTo(old);
+	hg_join_source_set_top(outer->child.source, column, top);
 }
 
 bool

@@ -13,6 +13,7 @@
 #include "nodes/extensible.h"
 
 #include "batch/hg_batch.h"
+#include "batch/hg_top_filter.h"
 #include "executor/join/hg_join_reduce.h"
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
@@ -50,6 +51,14 @@ extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
 
 /* Lets a join return its rows in any order, all of which are read.  Other sources ignore it. */
 extern void hg_join_source_take_all(HgBatchSource *source);
+
+/*
+ * Lets a join remove rows of its table that an ORDER BY by a column of the source does not need,
+ * before the first row is read.  The table is that of its outer side, or of the outer side of a
+ * join there.  Does nothing if the source is no join, if the column comes from elsewhere, or if the
+ * join calls volatile functions.
+ */
+extern void hg_join_source_set_top(HgBatchSource *source, int column, HgTopFilter *top);
 
 /*
  * Lets a join hand over groups wherever it can: next() passes them to the reducer and returns the

@@ -1,16 +1,25 @@
 /*-------------------------------------------------------------------------
  *
  * hg_sort.c
- *	  The sort node: Custom Scan (HashGraphSort), for ORDER BY with a LIMIT.
+ *	  The sort node: Custom Scan (HashGraphSort), for ORDER BY.
  *
- * The node stands above a join or an aggregate of this extension.  It has a copy of the sort keys
- * of the first rows so far (hg_top_keys.h), as many as the limit.  A row that comes after all of
- * them is rejected before it is formed: a join hands up columns, and an aggregate skips groups by
- * their first sort key (hg_aggregate_limit.h).  Accepted rows go to core's tuplesort with the
- * limit as its bound, so that order, ties and large rows are as in core's Sort.
+ * The node stands above a join or an aggregate of this extension, or above a scan of cached
+ * columns.  Joins and scans hand up columns.
+ *
+ * FIRST ROWS.  With a LIMIT the node has a copy of the sort keys of the first rows so far
+ * (hg_top_keys.h), as many as the limit.  A row that comes after all of them is rejected before it
+ * is formed, and an aggregate skips groups by their first sort key (hg_aggregate_limit.h).
+ * Accepted rows go to core's tuplesort with the limit as its bound, so that order, ties and large
+ * rows are as in core's Sort.  If the first sort key is a column of a scan, rows are rejected
+ * there, ahead of joins (hg_top_filter.h).
+ *
+ * ALL ROWS.  Without a LIMIT rows stay columns, and row numbers are sorted (hg_sort_rows.h).  If
+ * they do not fit into memory, they and all further rows go to core's tuplesort, which writes them
+ * to tapes.
  *
  * MEMORY.  The copies of keys and the tuplesort share work memory.  If keys take more than their
- * part, no more rows are rejected.
+ * part, no more rows are rejected.  Rows in memory and the tuplesort that they move to share it
+ * too.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,11 +39,13 @@
 #include "utils/typcache.h"
 
 #include "backend/hg_library.h"
-#include "batch/hg_top_keys.h"
+#include "batch/hg_scan_table.h"
+#include "batch/hg_top_filter.h"
 #include "executor/aggregate/hg_aggregate_limit.h"
 #include "executor/join/hg_join_explain.h"
 #include "executor/join/hg_join_source.h"
 #include "executor/sort/hg_sort.h"
+#include "executor/sort/hg_sort_rows.h"
 
 /* Least memory of a tuplesort, in kB. */
 #define HG_SORT_LEAST_KB 64
@@ -51,14 +62,22 @@ typedef struct HgSortState
 
 	MemoryContext temporary; /* comparisons run in it */
 	HgBatchSource *source;	 /* columns of a join; NULL: rows come as slots */
-	HgBatch *batch;
-	HgTopKeys *top;
-	Datum *key_values;	   /* [nkeys] of the current row */
-	bool *key_nulls;	   /* [nkeys] */
-	TupleTableSlot *found; /* a sorted row */
-	Tuplesortstate *sort;  /* NULL: the input has not been read */
-	bool random_access;	   /* sorted rows may be read again */
+	HgBatch *batch;			 /* of the source */
+	HgBatch *stored;		 /* of rows in memory */
+	HgTopKeys *top;			 /* NULL without a limit */
+	HgSortRows *rows;		 /* rows in memory; NULL with a limit */
+	bool in_memory;			 /* all rows are there, sorted */
+	int next_row;			 /* of the batch, if rows are in memory */
+	HgTopFilter *filter;	 /* removes rows of a scan; NULL if there is none */
+	bool filters_source;	 /* the source is that scan */
+	Datum *key_values;		 /* [nkeys] of the current row */
+	bool *key_nulls;		 /* [nkeys] */
+	TupleTableSlot *found;	 /* a sorted row */
+	Tuplesortstate *sort;	 /* NULL: the input has not been read */
+	bool random_access;		 /* sorted rows may be read again */
 } HgSortState;
+
+static const HgBlockLabels hg_sort_block_labels = {"Resident Blocks", "Heap Blocks", "Not Served"};
 
 static Node *hg_sort_create_state(CustomScan *cscan);
 
@@ -98,9 +117,9 @@ hg_sort_begin_keys(HgSortState *state, const CustomScan *cscan)
 	}
 }
 
-/* Creates the heap of sort keys. */
+/* Creates the heap of sort keys, or without a limit the rows in memory. */
 static void
-hg_sort_begin_top(HgSortState *state)
+hg_sort_begin_order(HgSortState *state)
 {
 	SortSupport keys = palloc0(state->nkeys * sizeof(SortSupportData));
 	HgTopKeyType *types = palloc(state->nkeys * sizeof(HgTopKeyType));
@@ -117,8 +136,48 @@ hg_sort_begin_top(HgSortState *state)
 		PrepareSortSupportFromOrderingOp(state->operators[k], &keys[k]);
 		types[k] = (HgTopKeyType){att->attlen, att->attbyval};
 	}
+	if (state->limit == 0)
+	{
+		state->rows =
+			hg_sort_rows_create(desc, state->nkeys, keys, state->operators[0],
+								(uint64) (work_mem - work_mem / HG_SORT_SPILL_PART) * 1024);
+		return;
+	}
 	state->top = hg_top_keys_create(state->nkeys, keys, types, state->limit,
 									(Size) work_mem * 1024 / HG_SORT_KEYS_PART);
+}
+
+/* Creates the source of a join's or a scan's columns, of which rows may be removed. */
+static void
+hg_sort_begin_source(HgSortState *state, PlanState *child)
+{
+	TupleDesc desc = state->css.ss.ss_ScanTupleSlot->tts_tupleDescriptor;
+	const int first = state->columns[0] - 1;
+	int *attnos = palloc(Max(desc->natts, 1) * sizeof(int));
+
+	for (int i = 0; i < desc->natts; i++)
+		attnos[i] = i + 1;
+	state->source = hg_join_source_create(child, desc->natts, attnos);
+	/* values of the first rows are copied row by row */
+	if (state->top != NULL)
+		state->source->max_bytes = 0;
+	hg_join_source_take_all(state->source);
+	state->batch = hg_batch_create(desc->natts);
+	state->stored = hg_batch_create(desc->natts);
+	if (state->top == NULL)
+		return;
+	state->filter =
+		hg_top_filter_create(state->top, TupleDescAttr(desc, first), state->operators[0]);
+	if (state->filter == NULL)
+		return;
+	state->filters_source = hg_join_source_join(state->source) == NULL;
+	if (state->filters_source)
+	{
+		state->filter->order.column = first;
+		state->source->order = &state->filter->order;
+	}
+	else
+		hg_join_source_set_top(state->source, first, state->filter);
 }
 
 static void
@@ -140,19 +199,9 @@ hg_sort_begin(CustomScanState *node, EState *estate, int eflags)
 		AllocSetContextCreate(CurrentMemoryContext, "HashGraphSort", ALLOCSET_DEFAULT_SIZES);
 	state->found = ExecInitExtraTupleSlot(estate, desc, &TTSOpsMinimalTuple);
 	hg_sort_begin_keys(state, cscan);
-	hg_sort_begin_top(state);
-	if (!hg_aggregate_set_limit(child, state->top, state->columns[0]))
-	{
-		int *attnos = palloc(Max(desc->natts, 1) * sizeof(int));
-
-		for (int i = 0; i < desc->natts; i++)
-			attnos[i] = i + 1;
-		state->source = hg_join_source_create(child, desc->natts, attnos);
-		/* values are copied row by row */
-		state->source->max_bytes = 0;
-		hg_join_source_take_all(state->source);
-		state->batch = hg_batch_create(desc->natts);
-	}
+	hg_sort_begin_order(state);
+	if (state->top == NULL || !hg_aggregate_set_limit(child, state->top, state->columns[0]))
+		hg_sort_begin_source(state, child);
 }
 
 /* ---------------------------------------------------------------------
@@ -189,12 +238,11 @@ hg_sort_takes_row(HgSortState *state, int row)
 		   !hg_top_keys_rejects(state->top, state->key_values, state->key_nulls);
 }
 
-/* Loads a row of the batch into the scan slot. */
+/* Loads a row of a batch into the scan slot. */
 static TupleTableSlot *
-hg_sort_load_row(HgSortState *state, int row)
+hg_sort_load_row(HgSortState *state, const HgBatch *batch, int row)
 {
 	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
-	const HgBatch *batch = state->batch;
 
 	ExecClearTuple(slot);
 	for (int c = 0; c < slot->tts_tupleDescriptor->natts; c++)
@@ -205,23 +253,48 @@ hg_sort_load_row(HgSortState *state, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Sorts the rows of a join. */
+/* Fetches the next batch of columns, and counts its rows; returns false at the end. */
+static bool
+hg_sort_fetch(HgSortState *state)
+{
+	const uint64 removed = state->filter != NULL ? state->filter->removed : 0;
+	bool found;
+
+	if (state->filters_source)
+	{
+		state->source->check = hg_top_filter_check(state->filter);
+		state->source->max_rows = hg_top_filter_batch_rows(state->filter);
+	}
+	found = state->source->next(state->source, state->batch);
+	state->top->seen += found ? state->batch->nrows : 0;
+	if (state->filter != NULL)
+		state->top->seen += state->filter->removed - removed;
+	return found;
+}
+
+/* Sorts the rows of a join or a scan. */
 static void
 hg_sort_read_columns(HgSortState *state)
 {
-	while (state->source->next(state->source, state->batch))
+	const uint64 removed = state->filter != NULL ? state->filter->removed : 0;
+
+	while (hg_sort_fetch(state))
 	{
 		MemoryContext old = MemoryContextSwitchTo(state->temporary);
 
 		CHECK_FOR_INTERRUPTS();
-		state->top->seen += state->batch->nrows;
 		/* rows often come in the order of a sort key, or against it: then the last is the first */
 		for (int row = state->batch->nrows - 1; row >= 0; row--)
 			if (hg_sort_takes_row(state, row))
-				hg_sort_add(state, hg_sort_load_row(state, row));
+				hg_sort_add(state, hg_sort_load_row(state, state->batch, row));
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(state->temporary);
 	}
+	if (state->filter == NULL)
+		return;
+	/* processes of a parallel query add these counts up */
+	InstrCountFiltered1(&state->css, state->filter->removed - removed);
+	hg_top_filter_restart(state->filter);
 }
 
 /* Sorts the rows of an aggregate. */
@@ -246,16 +319,62 @@ hg_sort_read_slots(HgSortState *state)
 	}
 }
 
-/* Reads the input and sorts it. */
+/* Begins core's sort of the rows, which may take so much memory. */
 static void
-hg_sort_read(HgSortState *state)
+hg_sort_begin_tuples(HgSortState *state, int kilobytes)
 {
-	int kilobytes = Max(work_mem - work_mem / HG_SORT_KEYS_PART, HG_SORT_LEAST_KB);
-	int options = TUPLESORT_ALLOWBOUNDED | (state->random_access ? TUPLESORT_RANDOMACCESS : 0);
+	int options = (state->top != NULL ? TUPLESORT_ALLOWBOUNDED : TUPLESORT_NONE) |
+				  (state->random_access ? TUPLESORT_RANDOMACCESS : TUPLESORT_NONE);
 
-	state->sort = tuplesort_begin_heap(state->found->tts_tupleDescriptor, state->nkeys,
-									   state->columns, state->operators, state->collations,
-									   state->nulls_first, kilobytes, NULL, options);
+	state->sort = tuplesort_begin_heap(
+		state->found->tts_tupleDescriptor, state->nkeys, state->columns, state->operators,
+		state->collations, state->nulls_first, Max(kilobytes, HG_SORT_LEAST_KB), NULL, options);
+}
+
+/* Hands the rows of a batch to core's sort. */
+static void
+hg_sort_put_batch(HgSortState *state, const HgBatch *batch)
+{
+	CHECK_FOR_INTERRUPTS();
+	for (int row = 0; row < batch->nrows; row++)
+		tuplesort_puttupleslot(state->sort, hg_sort_load_row(state, batch, row));
+}
+
+/* Reads all rows, and sorts them in memory, or by core's sort if they do not fit. */
+static void
+hg_sort_read_all(HgSortState *state)
+{
+	bool fits = true;
+
+	while (fits && state->source->next(state->source, state->batch))
+	{
+		CHECK_FOR_INTERRUPTS();
+		fits = hg_sort_rows_add(state->rows, state->batch);
+	}
+	if (fits)
+	{
+		MemoryContext old = MemoryContextSwitchTo(state->temporary);
+
+		hg_sort_rows_sort(state->rows);
+		MemoryContextSwitchTo(old);
+		MemoryContextReset(state->temporary);
+		state->in_memory = true;
+		return;
+	}
+	hg_sort_begin_tuples(state, work_mem / HG_SORT_SPILL_PART);
+	while (hg_sort_rows_next(state->rows, state->stored))
+		hg_sort_put_batch(state, state->stored);
+	hg_sort_rows_clear(state->rows);
+	while (state->source->next(state->source, state->batch))
+		hg_sort_put_batch(state, state->batch);
+	tuplesort_performsort(state->sort);
+}
+
+/* Reads the input and sorts the first rows. */
+static void
+hg_sort_read_first(HgSortState *state)
+{
+	hg_sort_begin_tuples(state, work_mem - work_mem / HG_SORT_KEYS_PART);
 	tuplesort_set_bound(state->sort, state->limit);
 	if (state->source != NULL)
 		hg_sort_read_columns(state);
@@ -265,24 +384,54 @@ hg_sort_read(HgSortState *state)
 	hg_top_keys_reset(state->top);
 }
 
+/* Loads the next row of core's sort into the scan slot; returns NULL at the end. */
 static TupleTableSlot *
-hg_sort_exec(CustomScanState *node)
+hg_sort_next_tuple(HgSortState *state)
 {
-	HgSortState *state = (HgSortState *) node;
-	ScanState *ss = &node->ss;
-	TupleTableSlot *slot = ss->ss_ScanTupleSlot;
+	TupleTableSlot *slot = state->css.ss.ss_ScanTupleSlot;
 	int natts = slot->tts_tupleDescriptor->natts;
 
-	if (state->sort == NULL)
-		hg_sort_read(state);
-	ResetExprContext(ss->ps.ps_ExprContext);
 	ExecClearTuple(slot);
 	if (!tuplesort_gettupleslot(state->sort, true, false, state->found, NULL))
 		return NULL;
 	slot_getallattrs(state->found);
 	memcpy(slot->tts_values, state->found->tts_values, natts * sizeof(Datum));
 	memcpy(slot->tts_isnull, state->found->tts_isnull, natts * sizeof(bool));
-	ss->ps.ps_ExprContext->ecxt_scantuple = ExecStoreVirtualTuple(slot);
+	return ExecStoreVirtualTuple(slot);
+}
+
+/* Loads the next row in memory into the scan slot; returns NULL at the end. */
+static TupleTableSlot *
+hg_sort_next_row(HgSortState *state)
+{
+	if (state->next_row == state->stored->nrows)
+	{
+		state->next_row = 0;
+		if (!hg_sort_rows_next(state->rows, state->stored))
+			return NULL;
+	}
+	return hg_sort_load_row(state, state->stored, state->next_row++);
+}
+
+static TupleTableSlot *
+hg_sort_exec(CustomScanState *node)
+{
+	HgSortState *state = (HgSortState *) node;
+	ScanState *ss = &node->ss;
+	TupleTableSlot *slot;
+
+	if (state->sort == NULL && !state->in_memory)
+	{
+		if (state->top != NULL)
+			hg_sort_read_first(state);
+		else
+			hg_sort_read_all(state);
+	}
+	ResetExprContext(ss->ps.ps_ExprContext);
+	slot = state->in_memory ? hg_sort_next_row(state) : hg_sort_next_tuple(state);
+	if (slot == NULL)
+		return NULL;
+	ss->ps.ps_ExprContext->ecxt_scantuple = slot;
 	return ss->ps.ps_ProjInfo != NULL ? ExecProject(ss->ps.ps_ProjInfo) : slot;
 }
 
@@ -290,6 +439,16 @@ hg_sort_exec(CustomScanState *node)
  * Again, the end, and EXPLAIN
  * ---------------------------------------------------------------------
  */
+
+/* Begins to return rows in memory again. */
+static void
+hg_sort_rewind_rows(HgSortState *state)
+{
+	if (state->rows == NULL)
+		return;
+	hg_sort_rows_rewind(state->rows);
+	state->stored->nrows = state->next_row = 0;
+}
 
 /* Frees the sorted rows. */
 static void
@@ -300,7 +459,12 @@ hg_sort_forget(HgSortState *state)
 	if (state->sort != NULL)
 		tuplesort_end(state->sort);
 	state->sort = NULL;
-	hg_top_keys_reset(state->top);
+	if (state->top != NULL)
+		hg_top_keys_reset(state->top);
+	if (state->rows != NULL)
+		hg_sort_rows_clear(state->rows);
+	hg_sort_rewind_rows(state);
+	state->in_memory = false;
 }
 
 static void
@@ -312,13 +476,16 @@ hg_sort_rescan(CustomScanState *node)
 	/* core does this for outer and inner plans, but not for custom ones */
 	if (node->ss.ps.chgParam != NULL)
 		UpdateChangedParamSet(child, node->ss.ps.chgParam);
-	if (state->sort == NULL)
+	if (state->sort == NULL && !state->in_memory)
 		return;
-	if (state->random_access && child->chgParam == NULL)
+	if ((state->random_access || state->in_memory) && child->chgParam == NULL)
 	{
 		ExecClearTuple(node->ss.ss_ScanTupleSlot);
 		ExecClearTuple(state->found);
-		tuplesort_rescan(state->sort);
+		if (state->in_memory)
+			hg_sort_rewind_rows(state);
+		else
+			tuplesort_rescan(state->sort);
 		return;
 	}
 	hg_sort_forget(state);
@@ -335,7 +502,8 @@ hg_sort_end(CustomScanState *node)
 	HgSortState *state = (HgSortState *) node;
 
 	hg_sort_forget(state);
-	MemoryContextDelete(state->top->context);
+	if (state->top != NULL)
+		MemoryContextDelete(state->top->context);
 	MemoryContextDelete(state->temporary);
 	ExecEndNode(linitial(node->custom_ps));
 }
@@ -367,6 +535,41 @@ hg_sort_explain_order(const HgSortState *state, int k, const Expr *expr, StringI
 		appendStringInfoString(key, " NULLS LAST");
 }
 
+/* Shows the memory of all rows, and their temporary file. */
+static void
+hg_sort_explain_memory(const HgSortState *state, ExplainState *es)
+{
+	TuplesortInstrumentation tuples;
+
+	if (state->sort == NULL && !state->in_memory)
+		return;
+	hg_explain_bytes("Memory Usage", hg_sort_rows_peak(state->rows), es);
+	if (state->in_memory)
+		return;
+	tuplesort_get_stats(state->sort, &tuples);
+	if (tuples.spaceType == SORT_SPACE_TYPE_DISK)
+		hg_explain_bytes("Disk Usage", (uint64) tuples.spaceUsed * 1024, es);
+}
+
+/* Shows what was read, and what the node removed from scans. */
+static void
+hg_sort_explain_source(const HgSortState *state, ExplainState *es)
+{
+	const NodeInstrumentation *instrument = state->css.ss.ps.instrument;
+	const HgBatchSource *source = state->source;
+
+	if (!es->analyze)
+	{
+		hg_explain_expected_blocks(source, &hg_sort_block_labels, es);
+		return;
+	}
+	if (instrument != NULL && instrument->nfiltered1 > 0)
+		ExplainPropertyUInteger("Rows Removed by Runtime Filter", NULL,
+								(uint64) instrument->nfiltered1, es);
+	hg_explain_blocks(&hg_sort_block_labels, hg_scan_tables_blocks(source->tables), es);
+	hg_explain_not_cached(source, &hg_sort_block_labels, es);
+}
+
 static void
 hg_sort_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 {
@@ -389,7 +592,12 @@ hg_sort_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 		names = lappend(names, key.data);
 	}
 	ExplainPropertyList("Sort Key", names, es);
-	ExplainPropertyInteger("Limit", NULL, state->limit, es);
+	if (state->limit > 0)
+		ExplainPropertyInteger("Limit", NULL, state->limit, es);
+	if (es->analyze && state->rows != NULL)
+		hg_sort_explain_memory(state, es);
+	if (state->source != NULL)
+		hg_sort_explain_source(state, es);
 }
 
 static const CustomExecMethods hg_sort_exec_methods = {

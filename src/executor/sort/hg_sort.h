@@ -30,6 +30,12 @@ typedef enum HgSortPrivate
 	HG_SORT_PRIVATE_COUNT
 } HgSortPrivate;
 
+/*
+ * Part of work memory that core's sort gets if rows do not fit.  Rows in memory have the rest,
+ * which is freed while they move.
+ */
+#define HG_SORT_SPILL_PART 4
+
 /* Part of work memory that copies of sort keys may take; the rows have the rest. */
 #define HG_SORT_KEYS_PART 8
 
