@@ -21,6 +21,7 @@
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/join/hg_join.h"
 #include "executor/lookup/hg_scan_lookup.h"
+#include "executor/sort/hg_sort.h"
 #include "planner/hg_paths.h"
 #include "planner/hg_plan_reasons.h"
 
@@ -69,14 +70,15 @@ hg_plan_is_ours(const Plan *plan)
 	const CustomScan *scan = (const CustomScan *) plan;
 
 	return IsA(plan, CustomScan) &&
-		   (scan->methods == &hg_join_scan_methods || scan->methods == &hg_aggregate_scan_methods);
+		   (scan->methods == &hg_join_scan_methods || scan->methods == &hg_aggregate_scan_methods ||
+			scan->methods == &hg_sort_scan_methods);
 }
 
 /*
- * Returns the part of a plan's cost that compiled expressions do not reduce: that of our joins and
- * aggregations and of the scans that they read, and what a node costs beyond its inputs because
- * each call of a subquery whose result is kept seems to run it.  read tells that one of our nodes
- * reads the plan.
+ * Returns the part of a plan's cost that compiled expressions do not reduce: that of our joins,
+ * aggregations and sorts and of the scans that they read, and what a node costs beyond its inputs
+ * because each call of a subquery whose result is kept seems to run it.  read tells that one of our
+ * nodes reads the plan.
  */
 static Cost
 hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
