@@ -105,12 +105,12 @@
 #define HG_AGGREGATE_NS 1.75	 /* an aggregate; est */
 #define HG_COMBINE_PACKED_NS 250.0	 /* combine packed states of type internal; hand: 250 */
 #define HG_COMBINE_INTERNAL_NS 700.0 /* the same in core's Finalize; hand: 300 to 1000 */
-#define HG_FINAL_GROUP_NS 500.0	   /* combine a partial group in core's Finalize; hand: 900, 2700 */
-#define HG_COMPARE_TEXT_NS 60.0	   /* compare texts in core's sort, beyond its price; hand: 60 */
-#define HG_SORT_CHECK_NS 5.0	   /* compare a row's sort key with the last of the top; hand: 3 */
-#define HG_SORT_STORE_NS 30.0	   /* store a row that is sorted; est */
-#define HG_SORT_COMPARE_NS 5.0	   /* compare two rows that are sorted; est */
-#define HG_MEMOIZE_NS 1000.0	   /* look parameters up in core's Memoize, and store a row; est */
+#define HG_FINAL_GROUP_NS 500.0 /* combine a partial group in core's Finalize; hand: 900, 2700 */
+#define HG_COMPARE_TEXT_NS 45.0 /* compare texts in core's sort, beyond its price; hand: 32, 70 */
+#define HG_SORT_CHECK_NS 5.0	/* compare a row's sort key with the last of the top; hand: 3 */
+#define HG_SORT_STORE_NS 30.0	/* store a row that is sorted; est */
+#define HG_SORT_COMPARE_NS 5.0	/* compare two rows that are sorted; est */
+#define HG_MEMOIZE_NS 1000.0	/* look parameters up in core's Memoize, and store a row; est */
 #define HG_MEMOIZED_RUN_NS 10000.0 /* least of a run whose result is stored; est */
 #define HG_SORT_BY_HASH_NS 4.0	   /* sort a row for later lookups, the share of one of them; est */
 

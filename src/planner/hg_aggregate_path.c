@@ -40,6 +40,7 @@
 #include <math.h>
 
 #include "catalog/pg_aggregate.h"
+#include "catalog/pg_collation.h"
 #include "catalog/pg_type.h"
 #include "nodes/nodeFuncs.h"
 #include "optimizer/clauses.h"
@@ -429,29 +430,26 @@ hg_path_is_final(const Path *path)
 }
 
 /*
- * Returns what the sort of a path that groups sorted rows costs beyond its price: core charges the
- * same for comparing texts as for comparing integers.
+ * Returns what a sort of core's costs beyond its price: core charges the same for comparing texts
+ * as for comparing integers.
  */
 static Cost
-hg_sort_hidden_cost(const Path *path)
+hg_sort_hidden_cost(const List *pathkeys, double rows)
 {
-	const Path *sort = hg_path_grouped(path);
 	int ntexts = 0;
 	int nkeys = 0;
 	ListCell *lc;
 
-	if (!IsA(sort, SortPath) || sort->rows < 2)
-		return 0;
 	/* further keys are seldom compared */
-	foreach (lc, sort->pathkeys)
+	foreach (lc, pathkeys)
 	{
-		const PathKey *key = lfirst_node(PathKey, lc);
+		Oid collation = lfirst_node(PathKey, lc)->pk_eclass->ec_collation;
 
-		ntexts += OidIsValid(key->pk_eclass->ec_collation);
+		ntexts += OidIsValid(collation) && collation != C_COLLATION_OID;
 		if (++nkeys == HG_COMPARED_KEYS)
 			break;
 	}
-	return ntexts * sort->rows * log2(sort->rows) * hg_operator_cost(HG_COMPARE_TEXT_NS);
+	return ntexts * rows * log2(Max(rows, 2)) * hg_operator_cost(HG_COMPARE_TEXT_NS);
 }
 
 /* Returns the aggregates in a path's target, and other parts of its expressions. */
@@ -508,8 +506,8 @@ hg_groups_real_cost(PlannerInfo *root, const Path *path)
 		return path->total_cost;
 	hidden =
 		hg_path_is_final(path) ? hg_final_hidden_cost(path) : hg_distinct_hidden_cost(root, path);
-	if (hg_path_sorts_to_group(path))
-		hidden += hg_sort_hidden_cost(path);
+	if (hg_path_sorts_to_group(path) && IsA(hg_path_grouped(path), SortPath))
+		hidden += hg_sort_hidden_cost(hg_path_grouped(path)->pathkeys, hg_path_grouped(path)->rows);
 	return path->total_cost + hidden;
 }
 
@@ -524,7 +522,8 @@ hg_groups_replace(PlannerInfo *root, const Path *path, const Path *other)
 			hg_distinct_hidden_cost(root, other) > 0) &&
 		   hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(other) &&
 		   hg_groups_real_cost(root, path) +
-				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) <=
+				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) +
+				   hg_sort_hidden_cost(other->pathkeys, path->rows) <=
 			   hg_groups_real_cost(root, other) &&
 		   !hg_first_groups_matter(root, other, path);
 }

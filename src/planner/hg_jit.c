@@ -4,9 +4,9 @@
  *	  Decides again whether expressions of a plan are compiled.
  *
  * PostgreSQL compiles expressions, and the code that takes columns out of rows, if the plan costs
- * more than jit_above_cost. Our nodes evaluate filters and arguments over columns, and take columns
- * out of pages by themselves. What they cost therefore does not count. PostgreSQL also adds the
- * cost of a run of a subquery for each row, which does not count if results are kept or hashed.
+ * more than jit_above_cost. Our nodes evaluate most filters and arguments over columns, and take
+ * columns out of pages by themselves. What they cost therefore does not count. PostgreSQL also adds
+ * the cost of a run of a subquery for each row, which does not count if results are kept or hashed.
  * Compiling takes 0.2 s or more. The costs that EXPLAIN shows stay as they are.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -103,8 +103,10 @@ hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 	foreach (lc, hg_plan_inputs(plan))
 	{
 		const Plan *input = lfirst(lc);
-		double times =
-			IsA(plan, NestLoop) && input == plan->righttree ? Max(plan->lefttree->plan_rows, 1) : 1;
+		/* an inner side that keeps its rows runs once */
+		const bool repeats = IsA(plan, NestLoop) && input == plan->righttree &&
+							 !IsA(input, Material) && !IsA(input, Sort);
+		const double times = repeats ? Max(plan->lefttree->plan_rows, 1) : 1;
 
 		if (found.kept || ours)
 			cost -= input->total_cost * times;

@@ -14,8 +14,9 @@
  *
  * PostgreSQL also assumes that the columns of a join are independent, and multiplies the
  * selectivities of their clauses. The columns of a key are not independent: if they are unique
- * together in one relation, all clauses together choose at most one of its rows. This file expects
- * one, as PostgreSQL does if the columns of the other relation are a foreign key.
+ * together in one relation, and fewer of them are not, all clauses together choose at most one of
+ * its rows. This file expects one, as PostgreSQL does if the columns of the other relation are a
+ * foreign key.
  *
  * Estimates are only raised: of the two mistakes, a join that returns more rows than expected costs
  * more. The planner keeps the selectivity of a clause in its RestrictInfo, and asks for it again
@@ -54,7 +55,7 @@
 #define HG_ORDERED_CORRELATION 0.99
 
 /* The longest list of an IN whose least and greatest values are looked for. */
-#define HG_RANGE_VALUES 32
+#define HG_RANGE_VALUES 8
 
 /* A range of a table's rows in the order of a column, as shares of the table from 0 to 1. */
 typedef struct HgRowRange
@@ -75,14 +76,26 @@ typedef struct HgClauseSide
  * ---------------------------------------------------------------------
  */
 
-/* Returns the correlation of a column's values with their positions in the table; 0: unknown. */
+/* Returns the share of a column's values that are NULL. */
+static double
+hg_column_nulls(const VariableStatData *column)
+{
+	return HeapTupleIsValid(column->statsTuple)
+			   ? ((Form_pg_statistic) GETSTRUCT(column->statsTuple))->stanullfrac
+			   : 0;
+}
+
+/*
+ * Returns the correlation of a column's values with their positions in the table; 0: unknown.  That
+ * of a column with NULLs is not used, as it leaves their positions out.
+ */
 static double
 hg_column_correlation(const VariableStatData *column)
 {
 	AttStatsSlot slot;
 	double correlation = 0;
 
-	if (HeapTupleIsValid(column->statsTuple) &&
+	if (HeapTupleIsValid(column->statsTuple) && hg_column_nulls(column) == 0 &&
 		get_attstatsslot(&slot, column->statsTuple, STATISTIC_KIND_CORRELATION, InvalidOid,
 						 ATTSTATSSLOT_NUMBERS))
 	{
@@ -237,6 +250,7 @@ hg_filtered_range(PlannerInfo *root, const RelOptInfo *rel, const Var *key, doub
 		VariableStatData column;
 		HgRowRange one;
 		double product;
+		double displaced;
 
 		if (!hg_range_of_clause(root, lfirst(lc), &column, &one))
 			continue;
@@ -248,6 +262,9 @@ hg_filtered_range(PlannerInfo *root, const RelOptInfo *rel, const Var *key, doub
 			continue;
 		if (product < 0)
 			one = (HgRowRange){1 - one.high, 1 - one.low};
+		/* how far rows of so small a share may be from their range, in the root mean square */
+		displaced = sqrt((1 - Min(fabs(product), 1)) / (6 * Max(one.high - one.low, DBL_EPSILON)));
+		one = (HgRowRange){Max(one.low - displaced, 0), Min(one.high + displaced, 1)};
 		range->low = Max(range->low, one.low);
 		range->high = Min(range->high, one.high);
 	}
@@ -258,6 +275,18 @@ hg_filtered_range(PlannerInfo *root, const RelOptInfo *rel, const Var *key, doub
  * The keys of these rows in the other table
  * ---------------------------------------------------------------------
  */
+
+/* Returns the value at a position, from 0 to 1, between two values. */
+static int64
+hg_value_between(int64 low, int64 high, double position)
+{
+	double value = rint((1 - position) * (double) low + position * (double) high);
+
+	/* not all integers are floating-point numbers */
+	if (value <= (double) low)
+		return low;
+	return value >= (double) high ? high : (int64) value;
+}
 
 /* Returns the value at a position, from 0 to 1, of a histogram of integers, dates or times. */
 static Datum
@@ -272,17 +301,14 @@ hg_histogram_value(const AttStatsSlot *histogram, Oid type, double position)
 	{
 		case INT2OID:
 			return Int16GetDatum(
-				(int16) (DatumGetInt16(low) + (at - bin) * ((double) DatumGetInt16(high) -
-															(double) DatumGetInt16(low))));
+				(int16) hg_value_between(DatumGetInt16(low), DatumGetInt16(high), at - bin));
 		case INT4OID:
 		case DATEOID:
 			return Int32GetDatum(
-				(int32) (DatumGetInt32(low) + (at - bin) * ((double) DatumGetInt32(high) -
-															(double) DatumGetInt32(low))));
+				(int32) hg_value_between(DatumGetInt32(low), DatumGetInt32(high), at - bin));
 		default:
-			return Int64GetDatum(DatumGetInt64(low) +
-								 (int64) ((at - bin) * ((double) DatumGetInt64(high) -
-														(double) DatumGetInt64(low))));
+			return Int64GetDatum(
+				hg_value_between(DatumGetInt64(low), DatumGetInt64(high), at - bin));
 	}
 }
 
@@ -315,22 +341,25 @@ hg_share_of_keys(PlannerInfo *root, Var *var, const VariableStatData *key, Oid t
 	return low < 0 || high < 0 ? -1 : high - low;
 }
 
-/* Returns true if a semijoin or antijoin has one relation on its right and the other one not. */
-static bool
-hg_rels_are_semijoined(const PlannerInfo *root, const RelOptInfo *left, const RelOptInfo *right)
+/*
+ * Returns the semijoin or antijoin with one relation on its left, and nothing but the other one on
+ * its right; or NULL.
+ */
+static SpecialJoinInfo *
+hg_find_semijoin(const PlannerInfo *root, const RelOptInfo *left, const RelOptInfo *right)
 {
 	ListCell *lc;
 
 	foreach (lc, root->join_info_list)
 	{
-		const SpecialJoinInfo *info = lfirst(lc);
+		SpecialJoinInfo *info = lfirst(lc);
 
 		if ((info->jointype == JOIN_SEMI || info->jointype == JOIN_ANTI) &&
-			bms_is_subset(right->relids, info->syn_righthand) &&
-			!bms_is_subset(left->relids, info->syn_righthand))
-			return true;
+			bms_equal(right->relids, info->min_righthand) &&
+			bms_is_subset(left->relids, info->syn_lefthand))
+			return info;
 	}
-	return false;
+	return NULL;
 }
 
 /* Returns the selectivity of a clause in an inner join, which the planner keeps. */
@@ -373,11 +402,14 @@ hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const HgClauseSide *o
 
 		if (share / keys > hg_join_selectivity(root, rinfo))
 		{
+			SpecialJoinInfo *semijoin = hg_find_semijoin(root, other->rel, rel);
 			ListCell *lc;
 
 			rinfo->norm_selec = Min(share / keys, 1);
-			if (hg_rels_are_semijoined(root, other->rel, rel))
-				rinfo->outer_selec = Min(share * rel->rows / keys, 1);
+			if (semijoin != NULL)
+				rinfo->outer_selec =
+					Max(clause_selectivity(root, (Node *) rinfo, 0, semijoin->jointype, semijoin),
+						Min(share * rel->rows / keys, 1));
 			foreach (lc, root->fkey_list)
 			{
 				const ForeignKeyOptInfo *fkey = lfirst(lc);
@@ -407,26 +439,103 @@ hg_clause_is_common(const RestrictInfo *rinfo)
 	return nmembers > 2;
 }
 
-/*
- * Raises the selectivities of clauses between two relations, if the columns of one are unique
- * together: each row of the other one is then expected to have its match there, as a row with a
- * foreign key has.  If possible, clauses are raised that no other clause replaces in joins of more
- * relations.
- */
-static void
-hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *const rels[2])
+/* Returns the column of a relation that a clause compares. */
+static Node *
+hg_clause_column(const RestrictInfo *rinfo, const RelOptInfo *rel)
 {
-	Relids both = bms_union(rels[0]->relids, rels[1]->relids);
-	double common = 0; /* logarithms of selectivities */
-	double own = 0;
-	double wanted = 0;
+	Node *column = bms_equal(rinfo->left_relids, rel->relids) ? get_leftop(rinfo->clause)
+															  : get_rightop(rinfo->clause);
+
+	return IsA(column, RelabelType) ? (Node *) ((RelabelType *) column)->arg : column;
+}
+
+/* Returns the clauses that compare the columns of a unique index, one for each; NIL: not all. */
+static List *
+hg_clauses_of_index(const IndexOptInfo *index, const List *clauses)
+{
+	List *key = NIL;
+
+	if (!index->unique || !index->immediate || (index->indpred != NIL && !index->predOK))
+		return NIL;
+	for (int i = 0; i < index->nkeycolumns; i++)
+	{
+		RestrictInfo *found = NULL;
+		ListCell *lc;
+
+		foreach (lc, clauses)
+			if (((Var *) hg_clause_column(lfirst(lc), index->rel))->varattno == index->indexkeys[i])
+				found = lfirst(lc);
+		if (found == NULL)
+			return NIL;
+		key = lappend(key, found);
+	}
+	return key;
+}
+
+/*
+ * Returns the clauses that compare a key of several columns of a relation; NIL if there is none, or
+ * one of a single column.
+ */
+static List *
+hg_find_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, const RelOptInfo *other)
+{
+	List *key = NIL;
 	ListCell *lc;
 
-	for (int i = 0; i < 2; i++)
-		if (rels[i]->tuples > 1 && innerrel_is_unique(root, both, rels[1 - i]->relids, rels[i],
-													  JOIN_INNER, clauses, false))
-			wanted = Min(wanted, -log(rels[i]->tuples));
+	if (rel->rtekind == RTE_SUBQUERY &&
+		innerrel_is_unique(root, bms_union(rel->relids, other->relids), other->relids, rel,
+						   JOIN_INNER, clauses, false))
+		return clauses;
+	foreach (lc, rel->indexlist)
+	{
+		List *found = hg_clauses_of_index(lfirst(lc), clauses);
+
+		if (list_length(found) == 1)
+			return NIL;
+		if (found != NIL)
+			key = found;
+	}
+	return key;
+}
+
+/* Returns the greatest share of NULLs in the columns of a relation that clauses compare. */
+static double
+hg_clauses_nulls(PlannerInfo *root, const List *clauses, const RelOptInfo *rel)
+{
+	double nulls = 0;
+	ListCell *lc;
+
 	foreach (lc, clauses)
+	{
+		const RestrictInfo *rinfo = lfirst(lc);
+		VariableStatData column;
+
+		examine_variable(root, hg_clause_column(rinfo, rel), 0, &column);
+		nulls = Max(nulls, hg_column_nulls(&column));
+		ReleaseVariableStats(column);
+	}
+	return nulls;
+}
+
+/*
+ * Raises the selectivities of clauses between two relations if several columns of one are a key:
+ * each row of the other one is then expected to have its match there, as a row with a foreign key
+ * has.  Clauses of further columns are left as they are.  If possible, clauses are raised that no
+ * other clause replaces in joins of more relations.
+ */
+static void
+hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *other)
+{
+	List *key = hg_find_key(root, clauses, rel, other);
+	double common = 0; /* logarithms of selectivities */
+	double own = 0;
+	double wanted;
+	ListCell *lc;
+
+	if (key == NIL || rel->tuples <= 1)
+		return;
+	wanted = log(Max(1 - hg_clauses_nulls(root, key, other), DBL_EPSILON) / rel->tuples);
+	foreach (lc, key)
 	{
 		RestrictInfo *rinfo = lfirst(lc);
 		double selectivity = log(Max(hg_join_selectivity(root, rinfo), DBL_MIN));
@@ -436,10 +545,10 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *const rels[2])
 		else
 			own += selectivity;
 	}
-	if (wanted >= 0 || common + own >= wanted)
+	if (common + own >= wanted)
 		return;
 	/* each clause takes a share, and none comes to more than 1 */
-	foreach (lc, clauses)
+	foreach (lc, key)
 	{
 		RestrictInfo *rinfo = lfirst(lc);
 
@@ -480,6 +589,26 @@ hg_clause_sides(const RestrictInfo *rinfo, RelOptInfo *const rels[2], HgClauseSi
 	return true;
 }
 
+/* Gives clauses with their sides exchanged, of which the planner may have both, the same. */
+static void
+hg_copy_to_mirrors(const List *clauses, const List *mirrors)
+{
+	ListCell *lc;
+	ListCell *lm;
+
+	foreach (lc, clauses)
+		foreach (lm, mirrors)
+		{
+			const RestrictInfo *rinfo = lfirst(lc);
+			RestrictInfo *mirror = lfirst(lm);
+
+			if (mirror->left_em != rinfo->right_em || mirror->right_em != rinfo->left_em)
+				continue;
+			mirror->norm_selec = rinfo->norm_selec;
+			mirror->outer_selec = rinfo->outer_selec;
+		}
+}
+
 /* Raises the estimates of the clauses between two relations. */
 static void
 hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
@@ -499,7 +628,9 @@ hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 		clauses = lappend(clauses, rinfo);
 	}
 	if (list_length(clauses) > 1)
-		hg_raise_for_key(root, clauses, rels);
+		for (int i = 0; i < 2; i++)
+			hg_raise_for_key(root, clauses, rels[i], rels[1 - i]);
+	hg_copy_to_mirrors(clauses, hg_join_equalities(root, rels[1], rels[0]));
 }
 
 /* Returns true if a class of equal expressions has a column of a relation. */
