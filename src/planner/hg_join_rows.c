@@ -54,6 +54,9 @@
 /* A column with at least this correlation, in absolute value, is stored in order. */
 #define HG_ORDERED_CORRELATION 0.99
 
+/* Estimates that are less than this many times too low are left as they are. */
+#define HG_LEAST_RAISE 2.0
+
 /* The longest list of an IN whose least and greatest values are looked for. */
 #define HG_RANGE_VALUES 8
 
@@ -400,7 +403,7 @@ hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const HgClauseSide *o
 		const double share =
 			hg_share_of_keys(root, other->var, &column, key->var->vartype, &values);
 
-		if (share / keys > hg_join_selectivity(root, rinfo))
+		if (share / keys > HG_LEAST_RAISE * hg_join_selectivity(root, rinfo))
 		{
 			SpecialJoinInfo *semijoin = hg_find_semijoin(root, other->rel, rel);
 			ListCell *lc;
@@ -545,7 +548,7 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 		else
 			own += selectivity;
 	}
-	if (common + own >= wanted)
+	if (common + own >= wanted - log(HG_LEAST_RAISE))
 		return;
 	/* each clause takes a share, and none comes to more than 1 */
 	foreach (lc, key)

@@ -109,6 +109,21 @@ hg_branch_path(Path *path)
 	return path->parent->cheapest_total_path != NULL ? path->parent->cheapest_total_path : path;
 }
 
+/* Returns true if a path is known to return no rows. */
+static bool
+hg_path_is_empty(const Path *path)
+{
+	for (;;)
+	{
+		if (IsA(path, ProjectionPath))
+			path = ((const ProjectionPath *) path)->subpath;
+		else if (IsA(path, SubqueryScanPath))
+			path = ((const SubqueryScanPath *) path)->subpath;
+		else
+			return IS_DUMMY_APPEND(path);
+	}
+}
+
 /* Returns paths of the branches from a path of core's; NIL: it does not have them all. */
 static List *
 hg_paths_of_branches(Path *path)
@@ -353,7 +368,14 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	if (paths == NIL)
 		return;
 	foreach (lc, paths)
-		rows += hg_branch_path(lfirst(lc))->rows;
+	{
+		const Path *branch = hg_branch_path(lfirst(lc));
+
+		/* since 18 core may not read the other branch then, which may have errors */
+		if (operation->op != SETOP_UNION && hg_path_is_empty(branch))
+			return;
+		rows += branch->rows;
+	}
 	if (rows < hg_min_rows && !hg_force)
 		return;
 	foreach (lc, paths)
