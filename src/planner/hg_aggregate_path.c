@@ -409,17 +409,26 @@ hg_path_sorts_to_group(const Path *path)
 			(IsA(path, AggPath) && ((const AggPath *) path)->aggstrategy == AGG_SORTED));
 }
 
-/* Returns the path whose rows a path of core's groups: a sort, if it sorts them to group. */
+/* Returns the sort, in one process or in several, whose rows a path of core's groups; or NULL. */
 static const Path *
-hg_path_grouped(const Path *path)
+hg_sort_to_group(const Path *path)
 {
-	if (IsA(path, AggPath))
-		return ((const AggPath *) path)->subpath;
-	if (IsA(path, GroupPath))
-		return ((const GroupPath *) path)->subpath;
-	if (IsA(path, GroupingSetsPath))
-		return ((const GroupingSetsPath *) path)->subpath;
-	return hg_path_is_unique(path) ? hg_path_unique_input(path) : path;
+	while (!IsA(path, SortPath))
+	{
+		if (IsA(path, AggPath))
+			path = ((const AggPath *) path)->subpath;
+		else if (IsA(path, GroupPath))
+			path = ((const GroupPath *) path)->subpath;
+		else if (IsA(path, GroupingSetsPath))
+			path = ((const GroupingSetsPath *) path)->subpath;
+		else if (IsA(path, GatherMergePath))
+			path = ((const GatherMergePath *) path)->subpath;
+		else if (hg_path_is_unique(path))
+			path = hg_path_unique_input(path);
+		else
+			return NULL;
+	}
+	return path;
 }
 
 /* Returns true if a path combines partial groups by core's Finalize Aggregate. */
@@ -500,14 +509,15 @@ hg_distinct_hidden_cost(PlannerInfo *root, const Path *path)
 static Cost
 hg_groups_real_cost(PlannerInfo *root, const Path *path)
 {
+	const Path *sort = hg_sort_to_group(path);
 	Cost hidden;
 
 	if (hg_force)
 		return path->total_cost;
 	hidden =
 		hg_path_is_final(path) ? hg_final_hidden_cost(path) : hg_distinct_hidden_cost(root, path);
-	if (hg_path_sorts_to_group(path) && IsA(hg_path_grouped(path), SortPath))
-		hidden += hg_sort_hidden_cost(hg_path_grouped(path)->pathkeys, hg_path_grouped(path)->rows);
+	if (hg_path_sorts_to_group(path) && sort != NULL)
+		hidden += hg_sort_hidden_cost(sort->pathkeys, sort->rows);
 	return path->total_cost + hidden;
 }
 
@@ -522,8 +532,7 @@ hg_groups_replace(PlannerInfo *root, const Path *path, const Path *other)
 			hg_distinct_hidden_cost(root, other) > 0) &&
 		   hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(other) &&
 		   hg_groups_real_cost(root, path) +
-				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) +
-				   hg_sort_hidden_cost(other->pathkeys, path->rows) <=
+				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) <=
 			   hg_groups_real_cost(root, other) &&
 		   !hg_first_groups_matter(root, other, path);
 }
