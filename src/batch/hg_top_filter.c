@@ -75,8 +75,7 @@ hg_top_filter_restart(HgTopFilter *filter)
 	filter->share = HG_TOP_FIRST_SHARE;
 }
 
-/* Sets *last to the last row's key as an integer; returns false if it is a numeric that has none.
- */
+/* Sets *last to the last row's key as an integer; returns false for a numeric that has none. */
 static bool
 hg_top_filter_last(const HgTopFilter *filter, int128 *last)
 {

@@ -89,11 +89,11 @@ hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 	ListCell *lc;
 
 	check_stack_depth();
+	if (read && IsA(plan, SeqScan))
+		return plan->total_cost;
 	foreach (lc, plan->initPlan)
 		cost += hg_uncompiled_cost(
 			statement, list_nth(statement->subplans, lfirst_node(SubPlan, lc)->plan_id - 1), false);
-	if (read && IsA(plan, SeqScan))
-		return plan->total_cost;
 	(void) hg_find_kept_walker((Node *) plan->qual, &found);
 	(void) hg_find_kept_walker((Node *) plan->targetlist, &found);
 	if (IsA(plan, CustomScan))

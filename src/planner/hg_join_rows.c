@@ -67,13 +67,6 @@ typedef struct HgRowRange
 	double high;
 } HgRowRange;
 
-/* A side of a join clause. */
-typedef struct HgClauseSide
-{
-	RelOptInfo *rel;
-	Var *var;
-} HgClauseSide;
-
 /* ---------------------------------------------------------------------
  * The rows that a filter chooses
  * ---------------------------------------------------------------------
@@ -365,6 +358,19 @@ hg_find_semijoin(const PlannerInfo *root, const RelOptInfo *left, const RelOptIn
 	return NULL;
 }
 
+/* Returns the column of a relation that a clause compares; NULL if it compares an expression. */
+static Var *
+hg_clause_column(const RestrictInfo *rinfo, const RelOptInfo *rel)
+{
+	Var *column = (Var *) (bms_equal(rinfo->left_relids, rel->relids) ? get_leftop(rinfo->clause)
+																	  : get_rightop(rinfo->clause));
+
+	if (IsA(column, RelabelType))
+		column = (Var *) ((RelabelType *) column)->arg;
+	return IsA(column, Var) && column->varlevelsup == 0 && column->varno == rel->relid ? column
+																					   : NULL;
+}
+
 /* Returns the selectivity of a clause in an inner join, which the planner keeps. */
 static double
 hg_join_selectivity(PlannerInfo *root, RestrictInfo *rinfo)
@@ -377,35 +383,35 @@ hg_join_selectivity(PlannerInfo *root, RestrictInfo *rinfo)
 }
 
 /*
- * Raises the selectivity of a clause whose key side has unique values and is filtered.  The
+ * Raises the selectivity of a clause if the column of rel is unique, and rel is filtered.  The
  * planner does not look at the selectivity where a foreign key says how many rows there are, and
  * such a foreign key is no longer considered.
  */
 static void
-hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const HgClauseSide *other,
-				   const HgClauseSide *key)
+hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const RelOptInfo *other,
+				   const RelOptInfo *rel)
 {
-	const RelOptInfo *rel = key->rel;
+	Var *key = hg_clause_column(rinfo, rel);
 	VariableStatData column;
 	HgRowRange range;
 	double correlation;
 
 	if (rel->baserestrictinfo == NIL || rel->rtekind != RTE_RELATION || rel->tuples < 1)
 		return;
-	examine_variable(root, (Node *) key->var, 0, &column);
+	examine_variable(root, (Node *) key, 0, &column);
 	correlation = hg_column_correlation(&column);
 	if (column.isunique && fabs(correlation) >= HG_ORDERED_CORRELATION &&
-		hg_filtered_range(root, rel, key->var, correlation, &range))
+		hg_filtered_range(root, rel, key, correlation, &range))
 	{
 		const double keys = Max((range.high - range.low) * rel->tuples, rel->rows);
 		const HgRowRange values =
 			correlation > 0 ? range : (HgRowRange){1 - range.high, 1 - range.low};
 		const double share =
-			hg_share_of_keys(root, other->var, &column, key->var->vartype, &values);
+			hg_share_of_keys(root, hg_clause_column(rinfo, other), &column, key->vartype, &values);
 
 		if (share / keys > HG_LEAST_RAISE * hg_join_selectivity(root, rinfo))
 		{
-			SpecialJoinInfo *semijoin = hg_find_semijoin(root, other->rel, rel);
+			SpecialJoinInfo *semijoin = hg_find_semijoin(root, other, rel);
 			ListCell *lc;
 
 			rinfo->norm_selec = Min(share / keys, 1);
@@ -417,7 +423,7 @@ hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const HgClauseSide *o
 			{
 				const ForeignKeyOptInfo *fkey = lfirst(lc);
 
-				if (fkey->con_relid == other->rel->relid && fkey->ref_relid == rel->relid)
+				if (fkey->con_relid == other->relid && fkey->ref_relid == rel->relid)
 					root->fkey_list = foreach_delete_current(root->fkey_list, lc);
 			}
 		}
@@ -442,16 +448,6 @@ hg_clause_is_common(const RestrictInfo *rinfo)
 	return nmembers > 2;
 }
 
-/* Returns the column of a relation that a clause compares. */
-static Node *
-hg_clause_column(const RestrictInfo *rinfo, const RelOptInfo *rel)
-{
-	Node *column = bms_equal(rinfo->left_relids, rel->relids) ? get_leftop(rinfo->clause)
-															  : get_rightop(rinfo->clause);
-
-	return IsA(column, RelabelType) ? (Node *) ((RelabelType *) column)->arg : column;
-}
-
 /* Returns the clauses that compare the columns of a unique index, one for each; NIL: not all. */
 static List *
 hg_clauses_of_index(const IndexOptInfo *index, const List *clauses)
@@ -466,7 +462,7 @@ hg_clauses_of_index(const IndexOptInfo *index, const List *clauses)
 		ListCell *lc;
 
 		foreach (lc, clauses)
-			if (((Var *) hg_clause_column(lfirst(lc), index->rel))->varattno == index->indexkeys[i])
+			if (hg_clause_column(lfirst(lc), index->rel)->varattno == index->indexkeys[i])
 				found = lfirst(lc);
 		if (found == NULL)
 			return NIL;
@@ -513,7 +509,7 @@ hg_clauses_nulls(PlannerInfo *root, const List *clauses, const RelOptInfo *rel)
 		const RestrictInfo *rinfo = lfirst(lc);
 		VariableStatData column;
 
-		examine_variable(root, hg_clause_column(rinfo, rel), 0, &column);
+		examine_variable(root, (Node *) hg_clause_column(rinfo, rel), 0, &column);
 		nulls = Max(nulls, hg_column_nulls(&column));
 		ReleaseVariableStats(column);
 	}
@@ -567,31 +563,6 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
  * ---------------------------------------------------------------------
  */
 
-/* Sets the sides of a clause that compares a column with one of another relation. */
-static bool
-hg_clause_sides(const RestrictInfo *rinfo, RelOptInfo *const rels[2], HgClauseSide sides[2])
-{
-	const int left = bms_equal(rinfo->left_relids, rels[0]->relids) ? 0 : 1;
-	Node *args[2];
-
-	if (!is_opclause(rinfo->clause) || list_length(((OpExpr *) rinfo->clause)->args) != 2)
-		return false;
-	args[left] = get_leftop(rinfo->clause);
-	args[1 - left] = get_rightop(rinfo->clause);
-	for (int i = 0; i < 2; i++)
-	{
-		Node *arg = args[i];
-
-		if (IsA(arg, RelabelType))
-			arg = (Node *) ((RelabelType *) arg)->arg;
-		if (!IsA(arg, Var) || ((Var *) arg)->varlevelsup > 0 ||
-			((Var *) arg)->varno != rels[i]->relid)
-			return false;
-		sides[i] = (HgClauseSide){rels[i], (Var *) arg};
-	}
-	return true;
-}
-
 /* Gives clauses with their sides exchanged, of which the planner may have both, the same. */
 static void
 hg_copy_to_mirrors(const List *clauses, const List *mirrors)
@@ -622,12 +593,12 @@ hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 	foreach (lc, hg_join_equalities(root, rels[0], rels[1]))
 	{
 		RestrictInfo *rinfo = lfirst(lc);
-		HgClauseSide sides[2];
 
-		if (!hg_clause_sides(rinfo, rels, sides))
+		if (!is_opclause(rinfo->clause) || hg_clause_column(rinfo, rels[0]) == NULL ||
+			hg_clause_column(rinfo, rels[1]) == NULL)
 			continue;
 		for (int i = 0; i < 2; i++)
-			hg_raise_for_range(root, rinfo, &sides[i], &sides[1 - i]);
+			hg_raise_for_range(root, rinfo, rels[i], rels[1 - i]);
 		clauses = lappend(clauses, rinfo);
 	}
 	if (list_length(clauses) > 1)
