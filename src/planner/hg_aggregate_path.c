@@ -67,8 +67,6 @@
 /* The first keys of a sort, which decide most comparisons. */
 #define HG_COMPARED_KEYS 3
 
-static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
-
 static const CustomPathMethods hg_aggregate_path_methods = {
 	.CustomName = "HashGraphAggregate",
 	.PlanCustomPath = hg_aggregate_plan,
@@ -960,8 +958,7 @@ hg_first_groups_are_sorted(PlannerInfo *root, RelOptInfo *input_rel, const RelOp
 		   hg_column_is_in_order(root, (const Var *) key, type->lt_opr);
 }
 
-/* Offers the node for a query's grouping. */
-static void
+void
 hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
 					  const GroupPathExtraData *extra)
 {
@@ -991,11 +988,7 @@ hg_distinct_path_make(RelOptInfo *distinct_rel, Path *input, List *clause)
 	return hg_aggregate_path_make(distinct_rel, input->pathtarget, input, true, clause);
 }
 
-/*
- * Offers the node for a SELECT DISTINCT without GROUP BY, of all rows or of each process's rows.
- * Core appends a Gather to the latter, and removes duplicates once more.
- */
-static void
+void
 hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
 					 bool partial)
 {
@@ -1029,25 +1022,4 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 	foreach (lc, hg_find_partial_inputs(root, input_rel))
 		hg_add_shared(root, hg_distinct_path_make(distinct_rel, lfirst(lc), clause), groups);
 	hg_gather_shared(root, distinct_rel);
-}
-
-static void
-hg_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-					  RelOptInfo *output_rel, void *extra)
-{
-	if (hg_prev_create_upper_paths_hook != NULL)
-		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (stage == UPPERREL_GROUP_AGG && extra != NULL)
-		hg_consider_aggregate(root, input_rel, output_rel, extra);
-	else if (stage == UPPERREL_DISTINCT || stage == UPPERREL_PARTIAL_DISTINCT)
-		hg_consider_distinct(root, input_rel, output_rel, stage == UPPERREL_PARTIAL_DISTINCT);
-	else if (stage == UPPERREL_FINAL)
-		hg_plan_notes_query(root);
-}
-
-void
-hg_aggregate_path_init(void)
-{
-	hg_prev_create_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = hg_create_upper_paths;
 }

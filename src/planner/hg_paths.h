@@ -121,11 +121,10 @@ extern Path *hg_cheapest_input(PlannerInfo *root, RelOptInfo *rel);
 extern Path *hg_cheapest_partial_input(const RelOptInfo *rel);
 
 /*
- * Installs a set_rel_pathlist_hook.  For tables that are joined, aggregated or sorted, it puts
- * sequential scans that core has dropped back among the paths, if our nodes may want them as
- * inputs.
+ * Puts sequential scans that core has dropped back among a table's paths, if it is joined,
+ * aggregated or sorted and our nodes may want them as inputs.
  */
-extern void hg_scan_path_init(void);
+extern void hg_restore_scans(PlannerInfo *root, RelOptInfo *rel, const RangeTblEntry *rte);
 
 /*
  * Returns true if a query, or one that contains it, depends on values of an outer row: a
@@ -153,8 +152,16 @@ extern bool hg_star_is_one_join(PlannerInfo *root, const HgJoinPath *path);
 
 /* hg_aggregate_path.c, hg_sort_path.c: groups, and the first rows of an order */
 
-/* Installs a create_upper_paths_hook, which adds paths of the aggregate node. */
-extern void hg_aggregate_path_init(void);
+/* Offers the aggregate node for a query's grouping. */
+extern void hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
+								  const GroupPathExtraData *extra);
+
+/*
+ * Offers the aggregate node for a SELECT DISTINCT without GROUP BY, of all rows or of each
+ * process's rows. Core appends a Gather to the latter, and removes duplicates once more.
+ */
+extern void hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *distinct_rel,
+								 bool partial);
 
 /* Returns true if a path is one of the aggregate node. */
 extern bool hg_path_is_groups(const Path *path);
@@ -173,13 +180,13 @@ extern HgAggregatePath *hg_aggregate_path_make(RelOptInfo *rel, PathTarget *targ
  */
 extern void hg_add_groups(PlannerInfo *root, RelOptInfo *grouped_rel, Path *ours);
 
-/* Installs a create_upper_paths_hook, which adds paths of the sort node. */
-extern void hg_sort_path_init(void);
+/* Offers the sort node for a query's ORDER BY. */
+extern void hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel);
 
 /* hg_set_operation_path.c: set operations */
 
-/* Installs a create_upper_paths_hook, which adds paths of the aggregate node for UNION. */
-extern void hg_set_operation_path_init(void);
+/* Offers the aggregate node for UNION, INTERSECT and EXCEPT. */
+extern void hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel);
 
 /* hg_subplan_path.c: results of correlated subqueries that are kept */
 
@@ -195,8 +202,8 @@ extern bool hg_rte_is_table(const RangeTblEntry *rte);
  */
 extern bool hg_node_varies(Node *node);
 
-/* Installs a create_upper_paths_hook, which keeps such results where that pays. */
-extern void hg_subplan_path_init(void);
+/* Puts Memoize above the expensive paths of a correlated subquery. */
+extern void hg_memoize_subquery(PlannerInfo *root, RelOptInfo *final_rel);
 
 /*
  * hg_jit.c: takes back that a statement's expressions are compiled if it only seems expensive
@@ -206,7 +213,7 @@ extern void hg_decide_jit(PlannedStmt *statement);
 
 /* hg_scan_lookup_path.c: scans in correlated subqueries, whose rows are looked up by hash */
 
-/* Hooks into the planner for good, above the hook that adds sequential scans. */
-extern void hg_scan_lookup_path_init(void);
+/* Replaces the path that reads a table in a correlated subquery by such a scan if it may pay. */
+extern void hg_consider_scan_lookup(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte);
 
 #endif /* HG_PATHS_H */

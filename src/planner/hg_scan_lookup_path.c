@@ -46,8 +46,6 @@
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
 
-static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
-
 /* A sorted row has two more columns than the scan's, and PostgreSQL allows 1664. */
 #define HG_LOOKUP_MAX_COLUMNS 1600
 
@@ -376,14 +374,12 @@ hg_scan_lookup_path_create(PlannerInfo *root, RelOptInfo *rel, Path *scan)
 	return &path->custom.path;
 }
 
-static void
-hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+void
+hg_consider_scan_lookup(PlannerInfo *root, RelOptInfo *rel, RangeTblEntry *rte)
 {
 	ListCell *lc;
 
-	if (hg_prev_set_rel_pathlist_hook != NULL)
-		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);
-	if (!hg_enabled || root->parent_root == NULL || rel->reloptkind != RELOPT_BASEREL ||
+	if (root->parent_root == NULL || rel->reloptkind != RELOPT_BASEREL ||
 		rel->baserestrictinfo == NIL || !bms_is_empty(rel->lateral_relids) ||
 		root->rowMarks != NIL || root->parse->commandType != CMD_SELECT)
 		return;
@@ -395,13 +391,6 @@ hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry
 		if (path != NULL)
 			lfirst(lc) = path;
 	}
-}
-
-void
-hg_scan_lookup_path_init(void)
-{
-	hg_prev_set_rel_pathlist_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = hg_set_rel_pathlist;
 }
 
 /* ---------------------------------------------------------------------

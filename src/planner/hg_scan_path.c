@@ -29,8 +29,6 @@
 #include "planner/hg_paths.h"
 #include "resident/hg_resident_memory.h"
 
-static set_rel_pathlist_hook_type hg_prev_set_rel_pathlist_hook;
-
 /* Returns true if a path is core's own sequential scan of a relation. */
 static bool
 hg_path_is_scan(const Path *path, const RelOptInfo *rel)
@@ -183,24 +181,17 @@ hg_scan_path_keep(PlannerInfo *root, RelOptInfo *rel, bool joined)
 											 create_seqscan_path(root, rel, NULL, workers), joined);
 }
 
-static void
-hg_set_rel_pathlist(PlannerInfo *root, RelOptInfo *rel, Index rti, RangeTblEntry *rte)
+void
+hg_restore_scans(PlannerInfo *root, RelOptInfo *rel, const RangeTblEntry *rte)
 {
-	if (hg_enabled)
-		hg_raise_join_rows(root, rel);
-	if (hg_enabled && rte->rtekind == RTE_RELATION)
-	{
-		bool joined = hg_rel_is_joined(root);
+	bool joined = hg_rel_is_joined(root);
 
-		if (joined || hg_rel_is_aggregated(root) || hg_rel_is_sorted(root))
-		{
-			hg_scan_share_note(rel, rte->relid);
-			if (joined || hg_scan_share(rel) > 0)
-				hg_scan_path_keep(root, rel, joined);
-		}
-	}
-	if (hg_prev_set_rel_pathlist_hook != NULL)
-		hg_prev_set_rel_pathlist_hook(root, rel, rti, rte);
+	if (rte->rtekind != RTE_RELATION ||
+		(!joined && !hg_rel_is_aggregated(root) && !hg_rel_is_sorted(root)))
+		return;
+	hg_scan_share_note(rel, rte->relid);
+	if (joined || hg_scan_share(rel) > 0)
+		hg_scan_path_keep(root, rel, joined);
 }
 
 /* Returns the sequential scan among a relation's paths or below a projection there. */
@@ -279,11 +270,4 @@ hg_query_is_rescanned(const PlannerInfo *root)
 		if (above->plan_params != NIL)
 			return true;
 	return false;
-}
-
-void
-hg_scan_path_init(void)
-{
-	hg_prev_set_rel_pathlist_hook = set_rel_pathlist_hook;
-	set_rel_pathlist_hook = hg_set_rel_pathlist;
 }

@@ -44,8 +44,6 @@
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
 
-static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
-
 /* Returns the set operation of a tree whose branches are some relations; NULL: there is none. */
 static const SetOperationStmt *
 hg_find_set_operation(const Node *node, Relids relids, Relids *branches)
@@ -336,8 +334,7 @@ hg_add_set_operation(PlannerInfo *root, RelOptInfo *rel, PathTarget *target, Pat
 	hg_add_groups(root, rel, &path->custom.path);
 }
 
-/* Offers the node for a set operation. */
-static void
+void
 hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 {
 	const SetOperationStmt *operation;
@@ -350,7 +347,7 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	Path *input;
 	ListCell *lc;
 
-	if (!hg_enabled || root->hasRecursion || rel->pathlist == NIL)
+	if (root->hasRecursion || rel->pathlist == NIL)
 		return;
 	operation = hg_find_set_operation(root->parse->setOperations, rel->relids, &branches);
 	if (operation == NULL || (operation->op == SETOP_UNION && operation->all) ||
@@ -390,21 +387,4 @@ hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel)
 	hg_add_set_operation(root, rel, target, input, operation, Min(groups, input->rows));
 	foreach (lc, gathers)
 		hg_add_set_operation(root, rel, target, lfirst(lc), operation, Min(groups, input->rows));
-}
-
-static void
-hg_create_set_operation_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-							  RelOptInfo *output_rel, void *extra)
-{
-	if (hg_prev_create_upper_paths_hook != NULL)
-		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (stage == UPPERREL_SETOP)
-		hg_consider_set_operation(root, output_rel);
-}
-
-void
-hg_set_operation_path_init(void)
-{
-	hg_prev_create_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = hg_create_set_operation_paths;
 }

@@ -61,8 +61,6 @@
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
 
-static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
-
 /* A path of the sort node. */
 typedef struct HgSortPath
 {
@@ -391,8 +389,7 @@ hg_consider_shared_sort(PlannerInfo *root, RelOptInfo *ordered_rel, Path *input,
 													root->sort_pathkeys, NULL, &rows));
 }
 
-/* Offers the node for a query's ORDER BY. */
-static void
+void
 hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_rel)
 {
 	const Query *parse = root->parse;
@@ -401,8 +398,8 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 	ListCell *lc;
 
 	/* targets of set operations number their columns otherwise than the query's ORDER BY */
-	if (!hg_enabled || (!all && limit == 0) || root->sort_pathkeys == NIL ||
-		parse->rowMarks != NIL || parse->hasTargetSRFs || parse->setOperations != NULL)
+	if ((!all && limit == 0) || root->sort_pathkeys == NIL || parse->rowMarks != NIL ||
+		parse->hasTargetSRFs || parse->setOperations != NULL)
 		return;
 	foreach (lc, input_rel->pathlist)
 	{
@@ -420,21 +417,4 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 		if (hg_sort_takes(root, input) && hg_sort_pays(root, input, limit))
 			hg_consider_shared_sort(root, ordered_rel, input, limit);
 	}
-}
-
-static void
-hg_create_ordered_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-						RelOptInfo *output_rel, void *extra)
-{
-	if (hg_prev_create_upper_paths_hook != NULL)
-		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (stage == UPPERREL_ORDERED)
-		hg_consider_sort(root, input_rel, output_rel);
-}
-
-void
-hg_sort_path_init(void)
-{
-	hg_prev_create_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = hg_create_ordered_paths;
 }

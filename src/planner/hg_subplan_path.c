@@ -33,8 +33,6 @@
 #include "planner/hg_paths.h"
 #include "planner/hg_plan_reasons.h"
 
-static create_upper_paths_hook_type hg_prev_create_upper_paths_hook;
-
 /* Parameters of a subquery, each once. */
 typedef struct HgSubplanKey
 {
@@ -158,14 +156,13 @@ hg_memoize_path_create(const PlannerInfo *root, RelOptInfo *rel, Path *subpath,
 	return &path->path;
 }
 
-/* Puts Memoize above the expensive paths of a correlated subquery. */
-static void
+void
 hg_memoize_subquery(PlannerInfo *root, RelOptInfo *final_rel)
 {
 	HgSubplanKey key = {.root = root, .hashable = true};
 	ListCell *lc;
 
-	if (!hg_enabled || !enable_memoize || !hg_subquery_repeats(root))
+	if (!enable_memoize || !hg_subquery_repeats(root))
 		return;
 	(void) query_tree_walker(root->parse, hg_find_params_walker, &key,
 							 QTW_IGNORE_RT_SUBQUERIES | QTW_IGNORE_CTE_SUBQUERIES);
@@ -179,21 +176,4 @@ hg_memoize_subquery(PlannerInfo *root, RelOptInfo *final_rel)
 			(hg_force || path->total_cost >= hg_tuple_cost(HG_MEMOIZED_RUN_NS)))
 			lfirst(lc) = hg_memoize_path_create(root, final_rel, path, &key);
 	}
-}
-
-static void
-hg_create_upper_paths(PlannerInfo *root, UpperRelationKind stage, RelOptInfo *input_rel,
-					  RelOptInfo *output_rel, void *extra)
-{
-	if (hg_prev_create_upper_paths_hook != NULL)
-		hg_prev_create_upper_paths_hook(root, stage, input_rel, output_rel, extra);
-	if (stage == UPPERREL_FINAL)
-		hg_memoize_subquery(root, output_rel);
-}
-
-void
-hg_subplan_path_init(void)
-{
-	hg_prev_create_upper_paths_hook = create_upper_paths_hook;
-	create_upper_paths_hook = hg_create_upper_paths;
 }

@@ -337,14 +337,14 @@ sub random_moment
 	return;
 }
 
-# What a function tells, as soon as that is like a pattern, and after ten seconds in any case: a device that
+# What a function tells, as soon as that is like a pattern, and after twenty seconds in any case: a device that
 # has no processor to run on for a moment is left alone in a join, and not in the next one.
 sub answer_like
 {
 	my ($tell, $pattern) = @_;
 	my $told;
 
-	wait_for(sub { ($told = $tell->()) =~ $pattern }, 10);
+	wait_for(sub { ($told = $tell->()) =~ $pattern }, 20);
 	return $told;
 }
 
