@@ -1,5 +1,6 @@
 --
--- How many rows the planner expects of joins: ranges of keys that a filter chooses, and keys of several columns.
+-- How many rows the planner expects of joins: ranges of keys that a filter chooses, and keys of several columns; and how many groups
+-- of them.
 --
 \getenv abs_srcdir PG_ABS_SRCDIR
 \set join_check :abs_srcdir '/sql/include/join_check.sql'
@@ -133,5 +134,28 @@ analyze r_other;
 select * from tell('select 1 from r_other a join r_other b on a.ticket = b.ticket and a.item = b.item');
 select join_check('select l.v, r.w from r_line l join r_return r on l.ticket = r.ticket and l.item = r.item');
 
-drop table r_sale, r_day, r_shuffled, r_name, r_line, r_return, r_item, r_other, r_flag, r_recent, r_week, r_weekly, r_hundred, r_order, r_shop, r_null;
+-- groups of joined rows: 50 of 20,000 customers, and sales in five of a hundred years
+drop table r_sale;
+create table r_sale as select 25000 + i * 7 % 1460 as day_id, i * 31 % 977 % 50 * 20 as customer, i % 200 as n from generate_series(1, 40000) i;
+create table r_customer as select i as id, 'customer ' || i as name, i % 10 as region from generate_series(0, 19999) i;
+alter table r_customer add primary key (id);
+analyze r_sale, r_customer;
+-- by a column that is stored in order, of the days that have sales
+select * from tell('select d.year, s.n, count(*) from r_sale s join r_day d on s.day_id = d.id group by 1, 2');
+select * from tell('select d.day, d.year, count(*) from r_sale s join r_day d on s.day_id = d.id group by 1, 2');
+select * from tell('select d.back, s.customer, s.n, count(*) from r_sale s join r_day d on s.day_id = d.id where d.year = 70 group by 1, 2, 3');
+-- by columns of a table of which few rows have a partner
+select * from tell('select c.name, s.n, count(*) from r_sale s join r_customer c on c.id = s.customer group by 1, 2');
+select * from tell('select c.id, c.name, d.year, max(s.n) from r_sale s join r_customer c on c.id = s.customer join r_day d on s.day_id = d.id group by 1, 2, 3');
+select * from tell('select distinct c.name, s.n from r_sale s join r_customer c on c.id = s.customer');
+-- not by one that is stored in no order, nor if each key has its partner
+select * from tell('select d.day, s.n, count(*) from r_sale s join r_shuffled d on s.day_id = d.id group by 1, 2');
+select * from tell('select d.day, o.n, count(*) from r_day d join (select i as id, i as n from generate_series(0, 36499) i offset 0) o on o.id = d.id group by 1, 2');
+-- nor by clauses of an outer join
+select * from tell('select c.name, s.n, count(*) from r_sale s left join r_customer c on c.id = s.customer group by 1, 2');
+-- the same groups, whatever is expected
+select join_check('select d.year, s.n, count(*), sum(s.customer) from r_sale s join r_day d on s.day_id = d.id group by 1, 2');
+select join_check('select c.name, s.n, count(*) from r_sale s join r_customer c on c.id = s.customer group by rollup (1, 2)');
+
+drop table r_sale, r_day, r_shuffled, r_customer, r_name, r_line, r_return, r_item, r_other, r_flag, r_recent, r_week, r_weekly, r_hundred, r_order, r_shop, r_null;
 drop function expected, counted, tell;

@@ -167,8 +167,8 @@ hg_guc_declare_planner(void)
 							 NULL, &hg_adaptive, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL, NULL);
 
 	DefineCustomBoolVariable("hashgraph.join_estimates",
-							 "Raises the planner's estimates of the rows of joins where statistics "
-							 "show that they are too low.",
+							 "Corrects the planner's estimates of the rows and groups of joins by "
+							 "statistics.",
 							 NULL, &hg_join_estimates, true, PGC_USERSET, GUC_EXPLAIN, NULL, NULL,
 							 NULL);
 

@@ -974,7 +974,9 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		!hg_first_groups_are_sorted(root, input_rel, grouped_rel, grouped_rel->pathlist,
 									HG_GROUP_CLAUSE(root)))
 	{
-		groups = hg_count_groups(grouped_rel->pathlist);
+		groups = hg_estimate_groups(
+			root, input_rel, get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist),
+			hg_count_groups(grouped_rel->pathlist));
 		reason =
 			hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
 		hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
@@ -1003,7 +1005,9 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 		hg_groups_reason(root, clause) != HG_REASON_COST ||
 		hg_first_groups_are_sorted(root, input_rel, distinct_rel, core, clause))
 		return;
-	groups = hg_count_groups(core);
+	groups =
+		hg_estimate_groups(root, input_rel, get_sortgrouplist_exprs(clause, root->processed_tlist),
+						   hg_count_groups(core));
 	inputs =
 		partial ? hg_find_partial_inputs(root, input_rel) : hg_find_whole_inputs(root, input_rel);
 	foreach (lc, inputs)

@@ -95,11 +95,19 @@ extern bool hg_adaptive_path(PlannerInfo *root, HgJoinPath *path, NestPath *loop
 extern void hg_adaptive_replace(PlannerInfo *root, RelOptInfo *joinrel, const Path *adaptive);
 
 /*
- * hg_join_rows.c: raises the planner's estimates of the rows of joins of a base relation with those
+ * hg_estimates.c: raises the planner's estimates of the rows of joins of a base relation with those
  * before it in the range table, if hashgraph.join_estimates is on. Call it once for each relation,
  * when all sizes are known and before any join has a path.
  */
 extern void hg_raise_join_rows(PlannerInfo *root, RelOptInfo *rel);
+
+/*
+ * Returns how many groups the rows of a relation have by some expressions: as many as PostgreSQL
+ * expects, or fewer if the relation is a join and its clauses show that, and if
+ * hashgraph.join_estimates is on.
+ */
+extern double hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, const List *exprs,
+								 double expected);
 
 /* hg_scan_path.c: scans as inputs of our nodes */
 

@@ -1,8 +1,8 @@
 /*-------------------------------------------------------------------------
  *
- * hg_join_rows.c
- *	  Raises PostgreSQL's estimates of the rows that joins return, where its statistics show that
- *	  two of its assumptions are wrong.
+ * hg_estimates.c
+ *	  Corrects PostgreSQL's estimates of the rows that joins return and of the groups of these rows,
+ *	  where its statistics show that its assumptions are wrong.
  *
  * PostgreSQL assumes that a filter of one table chooses keys at random. A filter on the years of a
  * calendar does not: it chooses a range of days, and all rows of a table of sales may be in a few
@@ -18,10 +18,16 @@
  * its rows. This file expects one, as PostgreSQL does if the columns of the other relation are a
  * foreign key.
  *
- * Estimates are only raised: of the two mistakes, a join that returns more rows than expected costs
- * more. The planner keeps the selectivity of a clause in its RestrictInfo, and asks for it again
- * for each join of these tables. This file asks first, before there is any path of a join, and
- * replaces it.
+ * Estimates of rows are only raised: of the two mistakes, a join that returns more rows than
+ * expected costs more. The planner keeps the selectivity of a clause in its RestrictInfo, and asks
+ * for it again for each join of these tables. This file asks first, before there is any path of a
+ * join, and replaces it.
+ *
+ * For groups, PostgreSQL looks at the grouped columns alone. But rows that are joined with a unique
+ * column of a table have no more values of this table's columns than the other table has keys. And
+ * if the rows have a range of keys, a grouped column that is stored in order has only the values of
+ * this range: the years with sales, instead of all years of the calendar. Estimates of groups are
+ * only lowered, and only for our own nodes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,8 +60,8 @@
 /* A column with at least this correlation, in absolute value, is stored in order. */
 #define HG_ORDERED_CORRELATION 0.99
 
-/* Estimates that are less than this many times too low are left as they are. */
-#define HG_LEAST_RAISE 2.0
+/* Estimates that are less than this many times wrong are left as they are. */
+#define HG_LEAST_CHANGE 2.0
 
 /* The longest list of an IN whose least and greatest values are looked for. */
 #define HG_RANGE_VALUES 8
@@ -409,7 +415,7 @@ hg_raise_for_range(PlannerInfo *root, RestrictInfo *rinfo, const RelOptInfo *oth
 		const double share =
 			hg_share_of_keys(root, hg_clause_column(rinfo, other), &column, key->vartype, &values);
 
-		if (share / keys > HG_LEAST_RAISE * hg_join_selectivity(root, rinfo))
+		if (share / keys > HG_LEAST_CHANGE * hg_join_selectivity(root, rinfo))
 		{
 			SpecialJoinInfo *semijoin = hg_find_semijoin(root, other, rel);
 			ListCell *lc;
@@ -544,7 +550,7 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 		else
 			own += selectivity;
 	}
-	if (common + own >= wanted - log(HG_LEAST_RAISE))
+	if (common + own >= wanted - log(HG_LEAST_CHANGE))
 		return;
 	/* each clause takes a share, and none comes to more than 1 */
 	foreach (lc, key)
@@ -607,22 +613,22 @@ hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 	hg_copy_to_mirrors(clauses, hg_join_equalities(root, rels[1], rels[0]));
 }
 
-/* Returns true if a class of equal expressions has a column of a relation. */
-static bool
-hg_class_has_column(const EquivalenceClass *ec, const RelOptInfo *rel)
+/* Returns a relation's column among a class of equal expressions; NULL if there is none. */
+static Var *
+hg_class_column(const EquivalenceClass *ec, const RelOptInfo *rel)
 {
 	ListCell *lc;
 
 	foreach (lc, ec->ec_members)
 	{
-		const Expr *expr = lfirst_node(EquivalenceMember, lc)->em_expr;
+		Expr *expr = lfirst_node(EquivalenceMember, lc)->em_expr;
 
 		if (IsA(expr, RelabelType))
-			expr = ((const RelabelType *) expr)->arg;
-		if (IsA(expr, Var) && ((const Var *) expr)->varno == rel->relid)
-			return true;
+			expr = ((RelabelType *) expr)->arg;
+		if (IsA(expr, Var) && ((Var *) expr)->varno == rel->relid)
+			return (Var *) expr;
 	}
-	return false;
+	return NULL;
 }
 
 /*
@@ -646,7 +652,7 @@ hg_pair_may_rise(const PlannerInfo *root, const RelOptInfo *a, const RelOptInfo 
 		const EquivalenceClass *ec = list_nth(root->eq_classes, i);
 
 		if (bms_is_member(i, b->eclass_indexes) && !ec->ec_has_const &&
-			hg_class_has_column(ec, a) && hg_class_has_column(ec, b))
+			hg_class_column(ec, a) != NULL && hg_class_column(ec, b) != NULL)
 			wanted--;
 	}
 	return wanted == 0;
@@ -666,4 +672,169 @@ hg_raise_join_rows(PlannerInfo *root, RelOptInfo *rel)
 			hg_pair_may_rise(root, rel, other))
 			hg_raise_pair(root, (RelOptInfo *[2]){other, rel});
 	}
+}
+
+/* ---------------------------------------------------------------------
+ * Groups of joined rows
+ * ---------------------------------------------------------------------
+ */
+
+/* Widens a range of values, the first two of an array, by those of a part of a statistics tuple. */
+static bool
+hg_add_values(const VariableStatData *column, int kind, FmgrInfo *compare, Datum *values, bool any)
+{
+	const Oid collation = ((const Var *) column->var)->varcollid;
+	AttStatsSlot slot;
+
+	if (!HeapTupleIsValid(column->statsTuple) ||
+		!get_attstatsslot(&slot, column->statsTuple, kind, InvalidOid, ATTSTATSSLOT_VALUES))
+		return any;
+	for (int i = 0; i < slot.nvalues; i++)
+	{
+		if (!any ||
+			DatumGetInt32(FunctionCall2Coll(compare, collation, slot.values[i], values[0])) < 0)
+			values[0] = slot.values[i];
+		if (!any ||
+			DatumGetInt32(FunctionCall2Coll(compare, collation, slot.values[i], values[1])) > 0)
+			values[1] = slot.values[i];
+		any = true;
+	}
+	free_attstatsslot(&slot);
+	return any;
+}
+
+/*
+ * Narrows a range of a relation's rows, in the order of a key, to those between the least and the
+ * greatest value of another relation's column, which the key is joined with.
+ */
+static void
+hg_narrow_to_values(PlannerInfo *root, Var *key, const VariableStatData *other, double correlation,
+					HgRowRange *range)
+{
+	const Var *var = (const Var *) other->var;
+	TypeCacheEntry *type = lookup_type_cache(var->vartype, TYPECACHE_CMP_PROC_FINFO);
+	Datum values[2];
+	double low;
+	double high;
+
+	if (!get_typbyval(var->vartype) || !OidIsValid(type->cmp_proc) ||
+		!hg_add_values(
+			other, STATISTIC_KIND_HISTOGRAM, &type->cmp_proc_finfo, values,
+			hg_add_values(other, STATISTIC_KIND_MCV, &type->cmp_proc_finfo, values, false)))
+		return;
+	low = hg_column_selectivity(root, key, var->vartype, values[0], BTLessStrategyNumber);
+	high = hg_column_selectivity(root, key, var->vartype, values[1], BTLessEqualStrategyNumber);
+	if (low < 0 || high < 0)
+		return;
+	range->low = Max(range->low, correlation > 0 ? low : 1 - high);
+	range->high = Min(range->high, correlation > 0 ? high : 1 - low);
+}
+
+/*
+ * Returns how many combinations of values some columns of a relation have in a range of its rows in
+ * the order of a key.  Those of other columns are combined with each other.
+ */
+static double
+hg_groups_in_range(PlannerInfo *root, List *columns, const Var *key, double correlation,
+				   const HgRowRange *range)
+{
+	double ordered = 0;
+	List *others = NIL;
+	ListCell *lc;
+
+	foreach (lc, columns)
+	{
+		VariableStatData column;
+		bool is_default;
+		double values;
+
+		examine_variable(root, lfirst(lc), 0, &column);
+		values = get_variable_numdistinct(&column, &is_default);
+		if (!is_default && (((const Var *) lfirst(lc))->varattno == key->varattno ||
+							fabs(hg_column_correlation(&column) * correlation) >=
+								HG_ORDERED_CORRELATION * HG_ORDERED_CORRELATION))
+			ordered += values * Max(range->high - range->low, 0);
+		else
+			others = lappend(others, lfirst(lc));
+		ReleaseVariableStats(column);
+	}
+	return (1 + ordered) *
+		   (others != NIL ? estimate_num_groups(root, others, DBL_MAX, NULL, NULL) : 1);
+}
+
+/*
+ * Returns how many combinations of values some columns of a relation have in the rows of a join,
+ * at most as many as PostgreSQL expects.
+ */
+static double
+hg_groups_of_rel(PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo *rel, List *columns)
+{
+	double groups = estimate_num_groups(root, columns, DBL_MAX, NULL, NULL);
+	int i = -1;
+
+	while ((i = bms_next_member(rel->eclass_indexes, i)) >= 0)
+	{
+		const EquivalenceClass *ec = list_nth(root->eq_classes, i);
+		Var *key = ec->ec_has_const ? NULL : hg_class_column(ec, rel);
+		VariableStatData column;
+		HgRowRange range;
+		double correlation;
+		int other = -1;
+
+		if (key == NULL)
+			continue;
+		examine_variable(root, (Node *) key, 0, &column);
+		correlation = hg_column_correlation(&column);
+		ReleaseVariableStats(column);
+		if (!column.isunique)
+			continue;
+		(void) hg_filtered_range(root, rel, key, correlation, &range);
+		while ((other = bms_next_member(joinrel->relids, other)) >= 0)
+		{
+			const RelOptInfo *of = root->simple_rel_array[other];
+			Var *equal = of != NULL && of != rel ? hg_class_column(ec, of) : NULL;
+
+			if (equal == NULL)
+				continue;
+			groups = Min(groups, estimate_num_groups(root, list_make1(equal), DBL_MAX, NULL, NULL));
+			examine_variable(root, (Node *) equal, 0, &column);
+			hg_narrow_to_values(root, key, &column, correlation, &range);
+			ReleaseVariableStats(column);
+		}
+		if (fabs(correlation) >= HG_ORDERED_CORRELATION)
+			groups = Min(groups, hg_groups_in_range(root, columns, key, correlation, &range));
+	}
+	return groups;
+}
+
+double
+hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, const List *exprs,
+				   double expected)
+{
+	Relids left = NULL;
+	double groups = 1;
+	ListCell *lc;
+	int relid = -1;
+
+	if (!hg_join_estimates || !IS_JOIN_REL(input_rel) || expected < hg_min_rows)
+		return expected;
+	foreach (lc, exprs)
+	{
+		const Var *var = lfirst(lc);
+
+		if (!IsA(var, Var) || var->varlevelsup > 0 || root->simple_rel_array[var->varno] == NULL)
+			return expected;
+		left = bms_add_member(left, (int) var->varno);
+	}
+	while ((relid = bms_next_member(left, relid)) >= 0)
+	{
+		List *columns = NIL;
+
+		foreach (lc, exprs)
+			if ((int) ((const Var *) lfirst(lc))->varno == relid)
+				columns = lappend(columns, lfirst(lc));
+		groups *= hg_groups_of_rel(root, input_rel, root->simple_rel_array[relid], columns);
+	}
+	groups = clamp_row_est(groups);
+	return groups * HG_LEAST_CHANGE < expected ? groups : expected;
 }
