@@ -171,7 +171,7 @@ select format('alter table t_a%s reset (parallel_workers)', i), format('alter ta
 reset hashgraph.force;
 
 -- as prices say: the groups of a large partition are ours, and are combined with PostgreSQL's own of small ones
-set hashgraph.min_rows = 0;
+set hashgraph.min_rows = 1000;
 insert into t_r select i % 100, i % 6, i * 0.25 from generate_series(1, 20000) i;
 analyze t_r;
 select parts_check('select g, avg(v), sum(v), stddev(v), sum(w), count(*), max(w), avg(w) from t_r join t_q using (k) group by g');

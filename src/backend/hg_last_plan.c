@@ -99,8 +99,6 @@ hg_plan_reason_text(HgPlanReason reason)
 			return "volatile or unhashable group column";
 		case HG_REASON_AGGREGATE:
 			return "unsupported aggregate";
-		case HG_REASON_INPUT:
-			return "input is neither a HashGraph join nor a table read by pages";
 		case HG_REASON_NOT_ENABLED:
 			return "hashgraph.enabled is off";
 		case HG_REASON_NO_HASHJOIN:

@@ -1,13 +1,14 @@
 /*-------------------------------------------------------------------------
  *
  * hg_aggregate_path.c
- *	  Offers the aggregate node above our joins and above table scans.
+ *	  Offers the aggregate node.
  *
  * The planner calls the hook when it has its own paths for a query's GROUP BY and aggregates, or
  * for its SELECT DISTINCT, which groups by all columns and aggregates nothing. The node is offered
- * if the executor knows all aggregates (hg_aggregate_kind) and they have no ORDER BY; if the group
- * columns can be hashed; and if the input is a HashGraph join, a table that is read by pages, or
- * partitions of which at least one is cached. All else is left to core.
+ * if the executor knows all aggregates (hg_aggregate_kind) and they have no ORDER BY, and if the
+ * group columns can be hashed. All else is left to core. The input is a HashGraph join or a table
+ * if possible, whose columns the node reads without forming rows, or else any path with
+ * hashgraph.min_rows rows.
  *
  * GROUPING SETS. One node hashes the rows by the columns of all sets, and combines the groups of
  * each set from those of a finer one (hg_grouping_sets.h). As in core, no process makes partial
@@ -360,25 +361,42 @@ hg_find_table(PlannerInfo *root, RelOptInfo *rel, Path *cheapest)
 	return hg_find_scan(root, rel, cheapest);
 }
 
+/* Returns true if the node may read the rows of a path of core's. */
+static bool
+hg_path_is_input(const Path *path)
+{
+	/* a table scan is considered anyway, and the node below Gather, where it costs less */
+	if (path->pathtype == T_SeqScan || path->pathtype == T_Gather ||
+		path->pathtype == T_GatherMerge)
+		return false;
+	/* a forced node is nearer to the tables */
+	if (hg_force)
+		return path->pathtype != T_Append && path->pathtype != T_MergeAppend;
+	return path->rows >= hg_min_rows;
+}
+
 /*
  * Returns the inputs to consider of a relation: a table scan, or else our best join and our join
- * like core's best path. The latter may cost too much for forming rows, but none are formed.
+ * like core's best path, which may cost too much for forming rows, but none are formed.  Core's
+ * best path is considered beside a table scan, or if there is nothing else.
  */
 static List *
 hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapest)
 {
 	Path *scan = hg_find_table(root, rel, cheapest);
-	Path *join = hg_find_join_path(pathlist);
-	List *inputs = join != NULL ? list_make1(join) : NIL;
+	Path *join = scan == NULL ? hg_find_join_path(pathlist) : NULL;
+	List *inputs = NIL;
 
 	if (scan != NULL)
-		return list_make1(scan);
-	if (hg_path_join(cheapest) == NULL)
-	{
-		join = hg_join_path_instead(root, cheapest);
-		if (join != NULL)
-			inputs = lappend(inputs, join);
-	}
+		inputs = list_make1(scan);
+	if (join != NULL)
+		inputs = list_make1(join);
+	join = scan == NULL && hg_path_join(cheapest) == NULL ? hg_join_path_instead(root, cheapest)
+														  : NULL;
+	if (join != NULL)
+		inputs = lappend(inputs, join);
+	if ((inputs == NIL || (scan != NULL && !hg_force)) && hg_path_is_input(cheapest))
+		inputs = list_append_unique_ptr(inputs, cheapest);
 	return inputs;
 }
 
@@ -569,10 +587,7 @@ hg_consider_serial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped
 	ListCell *lc;
 
 	if (inputs == NIL)
-		return IS_SIMPLE_REL(input_rel) && input_rel->rtekind == RTE_RELATION &&
-					   hg_table_is_small(input_rel)
-				   ? HG_REASON_FEW_ROWS
-				   : HG_REASON_INPUT;
+		return HG_REASON_FEW_ROWS;
 	foreach (lc, inputs)
 	{
 		Path *path = hg_aggregate_path_create(root, grouped_rel, lfirst(lc), having, groups);
@@ -1001,7 +1016,6 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 	ListCell *lc;
 
 	if (core == NIL || clause == NIL || root->parse->hasDistinctOn ||
-		(!IS_SIMPLE_REL(input_rel) && !IS_JOIN_REL(input_rel)) ||
 		hg_groups_reason(root, clause) != HG_REASON_COST ||
 		hg_first_groups_are_sorted(root, input_rel, distinct_rel, core, clause))
 		return;

@@ -33,7 +33,6 @@ my %group_reasons = map { $_ => 1 } (
 	'grouping sets',
 	'volatile or unhashable group column',
 	'unsupported aggregate',
-	'input is neither a HashGraph join nor a table read by pages',
 	'hashgraph.enabled is off',
 	'enable_hashagg is off');
 my $few_rows = 'fewer input rows than hashgraph.min_rows';
