@@ -115,5 +115,34 @@ $$;
 select line from (select regexp_replace(line, ' \(actual.*', '') as line from sha_told('select h, count(*) from sha_fact join sha_few using (h) group by h') line) x
   where line ~ 'Gather|Aggregate|Groups|Planned';
 
-drop table sha_fact, sha_few;
-drop function sha_check, sha_queries, sha_unsafe, sha_told, join_check, join_check_dml, join_nodes;
+-- core's own groups of sorted texts: several processes sort where one seems to cost less
+create table sha_texts as select i % 5000 as k, 'text ' || (hashint4(i) & 65535) as t, i as v from generate_series(1, 60000) i;
+analyze sha_texts;
+reset hashgraph.force;
+set max_parallel_workers_per_gather = 2;
+set parallel_setup_cost = 100;
+set parallel_tuple_cost = 0.1;
+set enable_hashagg = off;
+create function sha_merges(query text, out ours bool, out without bool) language plpgsql as $$
+declare
+  plan json;
+begin
+  execute 'explain (format json) ' || query into plan;
+  ours := plan::text ~ 'Gather Merge';
+  perform set_config('hashgraph.enabled', 'off', true);
+  execute 'explain (format json) ' || query into plan;
+  without := plan::text ~ 'Gather Merge';
+  perform set_config('hashgraph.enabled', 'on', true);
+end
+$$;
+select * from sha_merges('select t, k, count(*) from sha_texts group by t, k');
+select * from sha_merges('select t, k, count(*) from sha_texts group by rollup (t, k)');
+select * from sha_merges('select t, k from sha_texts group by t, k');
+-- not of integers
+select * from sha_merges('select v, k, count(*) from sha_texts group by v, k');
+select join_check('select t, k, count(*) from sha_texts group by rollup (t, k)');
+select join_check('select t, k from sha_texts group by t, k having count(*) > 1');
+reset enable_hashagg;
+
+drop table sha_fact, sha_few, sha_texts;
+drop function sha_merges, sha_check, sha_queries, sha_unsafe, sha_told, join_check, join_check_dml, join_nodes;

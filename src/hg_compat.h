@@ -147,17 +147,6 @@ hg_path_is_unique(const Path *path)
 #endif
 }
 
-/* Returns the input of a path that removes duplicates of sorted rows. */
-static inline Path *
-hg_path_unique_input(const Path *path)
-{
-#if HG_HAVE_JOIN_UNIQUE
-	return ((const UpperUniquePath *) path)->subpath;
-#else
-	return ((const UniquePath *) path)->subpath;
-#endif
-}
-
 /* Returns the join type by which rows are joined: JOIN_INNER for the two JOIN_UNIQUE types. */
 static inline JoinType
 hg_join_type_of_rows(JoinType join_type)

@@ -431,18 +431,10 @@ hg_sort_to_group(const Path *path)
 {
 	while (!IsA(path, SortPath))
 	{
-		if (IsA(path, AggPath))
-			path = ((const AggPath *) path)->subpath;
-		else if (IsA(path, GroupPath))
-			path = ((const GroupPath *) path)->subpath;
-		else if (IsA(path, GroupingSetsPath))
-			path = ((const GroupingSetsPath *) path)->subpath;
-		else if (IsA(path, GatherMergePath))
-			path = ((const GatherMergePath *) path)->subpath;
-		else if (hg_path_is_unique(path))
-			path = hg_path_unique_input(path);
-		else
+		if (!IsA(path, AggPath) && !IsA(path, GroupPath) && !IsA(path, GroupingSetsPath) &&
+			!IsA(path, GatherMergePath) && !hg_path_is_unique(path))
 			return NULL;
+		path = hg_path_input(path);
 	}
 	return path;
 }
@@ -535,6 +527,63 @@ hg_groups_real_cost(PlannerInfo *root, const Path *path)
 	if (hg_path_sorts_to_group(path) && sort != NULL)
 		hidden += hg_sort_hidden_cost(sort->pathkeys, sort->rows);
 	return path->total_cost + hidden;
+}
+
+/* Returns a copy of a path of core's that groups sorted rows, with another input in that order. */
+static Path *
+hg_groups_over(const Path *path, Path *sorted)
+{
+	const Path *input = hg_path_input(path);
+	size_t size;
+	Path *copy;
+
+	if (IsA(path, AggPath))
+		size = sizeof(AggPath);
+	else if (IsA(path, GroupPath))
+		size = sizeof(GroupPath);
+	else
+		size = sizeof(GroupingSetsPath);
+	copy = memcpy(palloc(size), path, size);
+	((SubqueryScanPath *) copy)->subpath = sorted;
+	copy->startup_cost += sorted->startup_cost - input->startup_cost;
+	copy->total_cost += sorted->total_cost - input->total_cost;
+	hg_path_set_disabled_nodes(copy, hg_path_disabled_nodes(path) + hg_path_disabled_nodes(sorted) -
+										 hg_path_disabled_nodes(input));
+	return copy;
+}
+
+/*
+ * Has several processes sort rows to be grouped where core has one sort them, only because it
+ * underprices comparisons of texts.
+ */
+static void
+hg_sort_groups_below_gather(PlannerInfo *root, const RelOptInfo *input_rel, RelOptInfo *grouped_rel)
+{
+	ListCell *lc;
+	ListCell *li;
+
+	foreach (lc, input_rel->pathlist)
+	{
+		Path *sorted = lfirst(lc);
+
+		if (!IsA(sorted, GatherMergePath))
+			continue;
+		foreach (li, grouped_rel->pathlist)
+		{
+			const Path *path = lfirst(li);
+
+			if ((IsA(path, AggPath) || IsA(path, GroupPath) || IsA(path, GroupingSetsPath)) &&
+				IsA(hg_path_input(path), SortPath) &&
+				pathkeys_contained_in(hg_path_input(path)->pathkeys, sorted->pathkeys))
+			{
+				Path *copy = hg_groups_over(path, sorted);
+
+				if (hg_path_disabled_nodes(copy) <= hg_path_disabled_nodes(path) &&
+					hg_groups_real_cost(root, copy) < hg_groups_real_cost(root, path))
+					lfirst(li) = copy;
+			}
+		}
+	}
 }
 
 /*
@@ -985,6 +1034,8 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 	if (grouped_rel->pathlist == NIL || (parse->groupClause == NIL && !parse->hasAggs))
 		return;
 	reason = hg_groups_reason(root, HG_GROUP_CLAUSE(root));
+	if (reason == HG_REASON_COST)
+		hg_sort_groups_below_gather(root, input_rel, grouped_rel);
 	if (reason == HG_REASON_COST &&
 		!hg_first_groups_are_sorted(root, input_rel, grouped_rel, grouped_rel->pathlist,
 									HG_GROUP_CLAUSE(root)))

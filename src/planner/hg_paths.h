@@ -15,6 +15,26 @@
 #include "planner/hg_aggregate_plan.h"
 #include "planner/hg_join_plan.h"
 
+/* All kinds of paths with one input have it at the same offset. */
+#define HG_HAS_INPUT(type) (offsetof(type, subpath) == offsetof(SubqueryScanPath, subpath))
+
+StaticAssertDecl(HG_HAS_INPUT(AggPath) && HG_HAS_INPUT(GatherMergePath) &&
+					 HG_HAS_INPUT(GatherPath) && HG_HAS_INPUT(GroupingSetsPath) &&
+					 HG_HAS_INPUT(GroupPath) && HG_HAS_INPUT(LimitPath) &&
+					 HG_HAS_INPUT(LockRowsPath) && HG_HAS_INPUT(MaterialPath) &&
+					 HG_HAS_INPUT(MemoizePath) && HG_HAS_INPUT(ModifyTablePath) &&
+					 HG_HAS_INPUT(ProjectionPath) && HG_HAS_INPUT(ProjectSetPath) &&
+					 HG_HAS_INPUT(SortPath) && offsetof(IncrementalSortPath, spath) == 0 &&
+					 HG_HAS_INPUT(UniquePath) && HG_HAS_INPUT(WindowAggPath),
+				 "paths with one input have it in the same place");
+
+/* Returns the input of a path of core's that has one. */
+static inline Path *
+hg_path_input(const Path *path)
+{
+	return ((const SubqueryScanPath *) path)->subpath;
+}
+
 /* hg_planner.c: all hooks */
 
 /*

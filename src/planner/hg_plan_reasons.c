@@ -281,25 +281,6 @@ hg_walk_add_names(HgReasonWalk *walk, PlannerInfo *root, Relids relids)
 	}
 }
 
-/* All kinds of paths with one input have it at the same offset. */
-#define HG_HAS_INPUT(type) (offsetof(type, subpath) == offsetof(SubqueryScanPath, subpath))
-
-StaticAssertDecl(HG_HAS_INPUT(AggPath) && HG_HAS_INPUT(GatherMergePath) &&
-					 HG_HAS_INPUT(GatherPath) && HG_HAS_INPUT(GroupingSetsPath) &&
-					 HG_HAS_INPUT(GroupPath) && HG_HAS_INPUT(LimitPath) &&
-					 HG_HAS_INPUT(LockRowsPath) && HG_HAS_INPUT(MaterialPath) &&
-					 HG_HAS_INPUT(MemoizePath) && HG_HAS_INPUT(ModifyTablePath) &&
-					 HG_HAS_INPUT(ProjectionPath) && HG_HAS_INPUT(ProjectSetPath) &&
-					 HG_HAS_INPUT(SortPath) && offsetof(IncrementalSortPath, spath) == 0 &&
-					 HG_HAS_INPUT(UniquePath) && HG_HAS_INPUT(WindowAggPath),
-				 "paths with one input have it in the same place");
-
-static inline const Path *
-hg_path_input(const Path *path)
-{
-	return ((const SubqueryScanPath *) path)->subpath;
-}
-
 /* Returns the input of a path between groups and what is grouped; NULL for other paths. */
 static const Path *
 hg_groups_input(const Path *path)

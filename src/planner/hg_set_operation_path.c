@@ -81,19 +81,10 @@ hg_first_branch(const SetOperationStmt *operation)
 static Path *
 hg_path_of_rows(Path *path)
 {
-	for (;;)
-	{
-		if (IsA(path, AggPath))
-			path = ((AggPath *) path)->subpath;
-		else if (IsA(path, SortPath))
-			path = ((SortPath *) path)->subpath;
-		else if (IsA(path, ProjectionPath))
-			path = ((ProjectionPath *) path)->subpath;
-		else if (hg_path_is_unique(path))
-			path = hg_path_unique_input(path);
-		else
-			return path;
-	}
+	while (IsA(path, AggPath) || IsA(path, SortPath) || IsA(path, ProjectionPath) ||
+		   hg_path_is_unique(path))
+		path = hg_path_input(path);
+	return path;
 }
 
 /*
