@@ -92,4 +92,28 @@ select build = 'direct' as direct, memory_bytes >= engine_bytes as counted from 
 select count(*), sum(n) from (select v, n from st_f left join st_far using (k3) offset 0) s;
 select build = 'direct' as direct, memory_bytes >= engine_bytes as counted from hashgraph_last_joins();
 
-drop table st_f, st_d1, st_d2, st_d3, st_dt, st_hot, st_none, st_far;
+-- Inner rows may take most of the memory, as streamed outer rows take none; more of them go to files, as do those of a join that
+-- collects outer rows.
+create table st_wide as select i as k3, repeat('wide', 20) || i as w from generate_series(0, 19999) i;
+create table st_many as select i * 7 % 20000 as k3, i as v from generate_series(1, 200000) i;
+analyze st_wide, st_many;
+reset hashgraph.force;
+set work_mem = '1MB';
+set hash_mem_multiplier = 2;
+select count(w), sum(v) from (select * from st_many join (select * from st_wide where k3 < 7000) w using (k3) offset 0) s;
+select inner_rows, partitions > 1 as files from hashgraph_last_joins();
+select count(w), sum(v) from (select * from st_many join (select * from st_wide where k3 < 12000) w using (k3) offset 0) s;
+select inner_rows, partitions > 1 as files from hashgraph_last_joins();
+select count(w), sum(v) from (select * from st_many join (select * from st_wide where k3 < 20000) w using (k3) offset 0) s;
+select inner_rows, partitions > 1 as files from hashgraph_last_joins();
+select count(w), sum(v) from (select * from st_many left join (select * from st_wide where k3 < 7000) w using (k3) offset 0) s;
+select inner_rows, partitions > 1 as files from hashgraph_last_joins();
+select count(w), sum(v) from (select * from st_many left join (select * from st_wide where k3 < 12000) w using (k3) offset 0) s;
+select inner_rows, partitions > 1 as files from hashgraph_last_joins();
+select count(w), sum(v) from (select * from st_many left join (select * from st_wide where k3 < 20000) w using (k3) offset 0) s;
+select inner_rows, partitions > 1 as files from hashgraph_last_joins();
+select join_check(format('select v, w from st_many join (select * from st_wide where k3 < %s) w using (k3)', rows)) from (values (7000), (12000), (20000)) as r (rows);
+reset work_mem;
+reset hash_mem_multiplier;
+
+drop table st_wide, st_many, st_f, st_d1, st_d2, st_d3, st_dt, st_hot, st_none, st_far;

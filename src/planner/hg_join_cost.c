@@ -108,6 +108,7 @@
 #include "engine/cpu/hg_cpu.h"
 #include "engine/hg_shape.h"
 #include "executor/join/hg_join_cover.h"
+#include "executor/join/hg_join_memory.h"
 #include "hg_guc.h"
 #include "planner/hg_path_cost.h"
 #include "planner/hg_planner_run.h"
@@ -260,8 +261,8 @@ hg_join_is_streamed(const PlannerInfo *root, const HgJoinPath *path, double inne
 {
 	const Path *inner = lsecond(path->custom.custom_paths);
 
-	return inner_bytes <= get_hash_memory_limit() / 2 &&
-		   hg_cpu_graph_is_near(key_width, hg_load_factor, inner->rows) &&
+	return inner_bytes <= HG_STREAM_SHARE * (double) get_hash_memory_limit() &&
+		   inner->rows <= hg_matcher_stream_rows(key_width) &&
 		   hg_join_may_be_streamed(root, path, key_width, false);
 }
 
@@ -501,7 +502,7 @@ hg_join_cost(PlannerInfo *root, HgJoinPath *path, const HgInputCost *const input
 	bits =
 		alone && columns[HG_INNER] == 0 && hg_join_keeps_bits(root, path, memory, exact, key_width);
 	streamed = bits || (alone && hg_join_is_streamed(root, path, memory, key_width));
-	spilled = memory > get_hash_memory_limit() / 2 && !bits;
+	spilled = memory > get_hash_memory_limit() / 2 && !streamed;
 	if (path->parallel_hash)
 	{
 		collected = path->read_once == HG_INNER && streamed ? inputs[HG_OUTER]->feared_rows : 0;

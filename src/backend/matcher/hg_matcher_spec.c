@@ -163,6 +163,12 @@ hg_matcher_settings_stream(void)
 	return hg_bins <= 1 && hg_build != HG_BUILD_V2 && hg_probe != HG_PROBE_INTERSECT;
 }
 
+double
+hg_matcher_stream_rows(uint32 key_width)
+{
+	return hg_cpu_near_rows(key_width, hg_load_factor);
+}
+
 bool
 hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint64 outer_rows,
 					uint64 inner_rows, HgMatcherEstimate *estimate)
@@ -171,7 +177,7 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	const int processes = spec->participants != NULL ? spec->participants->processes : 1;
 	const double pairs = spec->counted ? 0 : spec->pairs;
 	const bool streams = spec->streamed_rows > 0 && hg_matcher_settings_stream() &&
-						 hg_cpu_graph_is_near(spec->key_width, hg_load_factor, (double) inner_rows);
+						 (double) inner_rows <= hg_matcher_stream_rows(spec->key_width);
 	const double value_ns = streams ? HG_STREAMED_VALUE_NS : HG_REDUCED_VALUE_NS;
 	const double delta_ms = streams ? outer_rows * HG_SEND_ROW_NS / 1e6 : 0;
 	double values_ms;

@@ -297,6 +297,9 @@ typedef struct HgKnownDevice
 /* Reads the costs of a READY device. Whether a device exists is checked later, only if needed. */
 extern void hg_matcher_ask_device(HgKnownDevice *device);
 
+/* Returns how many inner rows outer rows that come in batches can be looked up in. */
+extern double hg_matcher_stream_rows(uint32 key_width);
+
 /*
  * Returns true if the outer rows of a join may come in batches and be looked up in one graph of
  * all inner rows. This is so if the join would run on the CPU, by what is known of devices, and no

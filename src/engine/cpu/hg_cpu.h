@@ -22,10 +22,10 @@ extern HgEngine *hg_cpu_engine(void);
 extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
 
 /*
- * Returns true if a graph of `rows` rows, built as a whole, stays in a near cache, so that outer
- * rows can be looked up in any order.
+ * Returns how many rows a graph may have that is built as a whole and stays in a near cache, so
+ * that outer rows can be looked up in any order.
  */
-extern bool hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows);
+extern double hg_cpu_near_rows(uint32_t key_width, double load_factor);
 
 /*
  * Frees the chunks that the participants of a shared job have published, and zeroes its state for

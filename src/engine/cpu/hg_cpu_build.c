@@ -70,10 +70,10 @@ graph_row_bytes(uint32_t key_width, double load_factor)
 		   ROW_OFFSETS * sizeof(uint32_t) / (load_factor > 0 ? load_factor : 1);
 }
 
-bool
-hg_cpu_graph_is_near(uint32_t key_width, double load_factor, double rows)
+double
+hg_cpu_near_rows(uint32_t key_width, double load_factor)
 {
-	return graph_row_bytes(key_width, load_factor) * rows <= BINNED_FROM;
+	return BINNED_FROM / graph_row_bytes(key_width, load_factor);
 }
 
 double
@@ -241,8 +241,8 @@ job_make_graphs(HgJob *job, HgError *error)
 static bool
 job_choose_whole(HgJob *job, uint64_t rows)
 {
-	if (!hg_cpu_graph_is_near(job->base.spec.key_width, job->base.spec.shape.load_factor,
-							  (double) rows))
+	if ((double) rows >
+		hg_cpu_near_rows(job->base.spec.key_width, job->base.spec.shape.load_factor))
 		return false;
 	job->base.spec.shape.build = HG_BUILD_V1;
 	job->base.spec.shape.probe = HG_PROBE_STANDARD;

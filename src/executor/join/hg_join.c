@@ -39,7 +39,7 @@
  * on that row and on the whole inner input, which each chunk meets.  What becomes of an inner row
  * is known when all chunks are done; until then a bit for each inner row records it.  The inner
  * HashGraph is built again for each chunk.  This costs less than the chunk's own work, because the
- * inner input takes at most half of work memory.
+ * inner input takes at most half of work memory, or most of it if outer rows are streamed.
  *
  * PARTITIONS.  A larger inner input goes to temporary files, and so does the outer one, both
  * partitioned by a hash of the key:

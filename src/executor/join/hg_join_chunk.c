@@ -34,17 +34,32 @@ hg_join_fill(HgInput *input, HgJoinRecord *record, uint64 limit, uint64 max_rows
 }
 
 /*
- * Reads a chunk of the inner side, up to half of the limit.  Memory that the outer side has
- * reserved for its next rows must not exceed the other half.
+ * Reads inner rows up to a part of the limit.  Memory that the outer side has reserved for its next
+ * rows must not exceed the rest.
  */
+static void
+hg_join_fill_inner_part(HgJoinState *state, double part, uint64 max_rows)
+{
+	uint64 limit = hg_join_limit(&state->memory);
+	uint64 inner = (uint64) (part * (double) limit);
+
+	if (!state->reading.outer_ready &&
+		hg_held_reserved(&state->inputs[HG_OUTER]->held) > limit - inner)
+		hg_held_release(&state->inputs[HG_OUTER]->held);
+	hg_join_fill(state->inputs[HG_INNER], &state->progress.record, inner, max_rows);
+}
+
+/* Reads a chunk of the inner side: up to half of the limit, or more if outer rows are streamed. */
 static void
 hg_join_fill_inner(HgJoinState *state)
 {
-	uint64 limit = hg_join_limit(&state->memory) / 2;
+	const HgInput *inner = state->inputs[HG_INNER];
+	uint64 rows = (uint64) hg_matcher_stream_rows(inner->held.words->width);
 
-	if (!state->reading.outer_ready && hg_held_reserved(&state->inputs[HG_OUTER]->held) > limit)
-		hg_held_release(&state->inputs[HG_OUTER]->held);
-	hg_join_fill(state->inputs[HG_INNER], &state->progress.record, limit, PG_UINT64_MAX);
+	hg_join_fill_inner_part(state, 0.5, PG_UINT64_MAX);
+	if (!inner->at_end && !state->reading.outer_ready && hg_held_count(&inner->held) < rows &&
+		hg_join_expects_stream(state))
+		hg_join_fill_inner_part(state, HG_STREAM_SHARE, rows);
 }
 
 /* ---------------------------------------------------------------------

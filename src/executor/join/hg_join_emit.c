@@ -591,18 +591,22 @@ hg_join_take_bits(HgJoinState *state)
 }
 
 bool
+hg_join_expects_stream(const HgJoinState *state)
+{
+	/* counting needs no columns, and the engine can count from either side */
+	return !state->streaming.declined && !state->inputs[HG_OUTER]->at_end &&
+		   hg_join_streams(&state->rules, state->matched) &&
+		   hg_join_outer_may_stream(state, state->inputs[HG_INNER]->held.words->rows, false);
+}
+
+bool
 hg_join_may_stream(const HgJoinState *state)
 {
 	const HgInput *inner = state->inputs[HG_INNER];
 
 	if (inner->held.bits != NULL)
 		return !state->inputs[HG_OUTER]->at_end;
-	if (state->streaming.declined || state->inputs[HG_OUTER]->at_end ||
-		state->reading.inner_chunks != 1 || !inner->at_end)
-		return false;
-	/* counting needs no columns, and the engine can count from either side */
-	return hg_join_streams(&state->rules, state->matched) &&
-		   hg_join_outer_may_stream(state, inner->held.words->rows, false);
+	return state->reading.inner_chunks == 1 && inner->at_end && hg_join_expects_stream(state);
 }
 
 bool

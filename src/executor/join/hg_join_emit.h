@@ -121,6 +121,9 @@ extern void hg_join_take_bits(HgJoinState *state);
 /* Returns true if the outer side, of which nothing was read, can be streamed. */
 extern bool hg_join_may_stream(const HgJoinState *state);
 
+/* Returns true if outer rows may be streamed once all inner rows are in memory. */
+extern bool hg_join_expects_stream(const HgJoinState *state);
+
 /* Builds the inner HashGraph and starts the stream.  Returns false if the graph is too large. */
 extern bool hg_join_begin_stream(HgJoinState *state);
 

@@ -62,6 +62,9 @@ extern double hg_join_expected_bytes(const HgInput *inner, double covered);
  */
 extern double hg_join_inner_room(const HgJoinMemory *memory, const HgInput *inner);
 
+/* The part of the memory of both inputs that inner rows may take if outer rows are streamed. */
+#define HG_STREAM_SHARE 0.875
+
 /* A filter may take 1 / HG_FILTER_SHARE of the memory of both inputs. */
 #define HG_FILTER_SHARE 8
 
