@@ -221,7 +221,9 @@ hg_adaptive_loop(PlannerInfo *root, RelOptInfo *joinrel, Path *outer, Cost outer
 		if (hg_adaptive_is_beaten(first, outer_cost + lookups * hg_lookup_least_cost()))
 			return NULL;
 		inner = hg_adaptive_index(outer, innerrel);
-		if (inner == NULL ||
+		if (inner == NULL)
+			return NULL;
+		if (lookups > 0 &&
 			hg_adaptive_is_beaten(first, outer_cost + lookups * hg_lookup_cost(root, outer, inner,
 																			   inner->total_cost,
 																			   outer->rows)))

@@ -557,6 +557,18 @@ hg_pages_saving(const Path *path)
 }
 
 Cost
+hg_least_scan_cost(const Path *scan)
+{
+	const RelOptInfo *rel = scan->parent;
+	double page_cost;
+
+	if (hg_scan_share(rel) > 0)
+		return 0;
+	get_tablespace_page_costs(rel->reltablespace, NULL, &page_cost);
+	return page_cost * rel->pages - hg_pages_saving(scan);
+}
+
+Cost
 hg_scan_gain(const Path *scan)
 {
 	Cost gain = hg_path_saving(scan) + hg_pages_saving(scan);

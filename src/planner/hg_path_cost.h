@@ -96,6 +96,12 @@ extern bool hg_path_reads_cache(const Path *path);
 extern Cost hg_columns_saving(const Path *path, bool counted);
 
 /*
+ * Returns the least that a sequential scan of a table costs one of our nodes, however it reads rows:
+ * that of pages that are not cached.
+ */
+extern Cost hg_least_scan_cost(const Path *scan);
+
+/*
  * Returns hg_path_saving() of a path that our join reads, plus what prefetching its pages saves.
  */
 extern Cost hg_scan_gain(const Path *scan);

@@ -156,8 +156,9 @@ hg_keep_scan(const List *paths, Path *scan, bool joined)
 	const Path *cheapest = hg_cheapest_index_path(paths);
 	List *kept = (List *) paths;
 
-	if (cheapest != NULL &&
-		(!joined || hg_force || scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost))
+	if (cheapest != NULL && (!joined || hg_force ||
+							 (hg_least_scan_cost(scan) <= cheapest->total_cost &&
+							  scan->total_cost - hg_scan_gain(scan) < cheapest->total_cost)))
 		kept = hg_insert_path(kept, scan);
 	return kept;
 }
