@@ -133,7 +133,7 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 /*
  * Returns what a join that hashes may cost at most to take the place of one of the paths of a
  * relation; negative if hg_core_loops_may_go() does not tell of it.  *behind tells of another path
- * before it, and is kept for the next one.
+ * before it that takes no parameters, and is kept for the next one.
  */
 static Cost
 hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
@@ -142,7 +142,7 @@ hg_core_loop_bound(PlannerInfo *root, const Path *path, bool *behind)
 
 	if (!IsA(path, NestPath) || path->param_info != NULL)
 	{
-		*behind = true;
+		*behind = *behind || path->param_info == NULL;
 		return -1;
 	}
 	/*
