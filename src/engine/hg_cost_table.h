@@ -98,7 +98,7 @@
 #define HG_PRICED_COLUMN_NS 1.05		 /* store or gather a column; hand: 0.1 to 2 */
 #define HG_THROUGH_SAVED_NS 1.4			 /* of an outer row that goes through */
 #define HG_STREAM_SAVED_NS 7.7	 /* of one that is streamed and counted; hand: 1.5 to 3 left */
-#define HG_HASH_HIDDEN_NS 56.0	 /* core's hash join beyond its price; hand: 50 to 100 */
+#define HG_HASH_HIDDEN_NS 75.0	 /* core's hash join beyond its price; hand: 50 to 100 */
 #define HG_SETOP_HIDDEN_NS 56.0	 /* core's hashed SetOp beyond its price, a row; hand: 60 to 280 */
 #define HG_INDEX_LOOKUP_NS 700.0 /* least of a lookup, half of its way down an index; est */
 #define HG_GROUP_KEY_NS 3.5		 /* hash, find and compare a group column; est */
