@@ -142,7 +142,21 @@ select * from sha_merges('select t, k from sha_texts group by t, k');
 select * from sha_merges('select v, k, count(*) from sha_texts group by v, k');
 select join_check('select t, k, count(*) from sha_texts group by rollup (t, k)');
 select join_check('select t, k from sha_texts group by t, k having count(*) > 1');
+-- not below another Gather
+create table sha_other as select i as id, 'text ' || (hashint4(i) & 65535) as t, i % 100 as x from generate_series(1, 200000) i;
+analyze sha_other;
+\set joined 'select count(*), sum(c), sum(x) from sha_other join (select t, k, count(*) as c from sha_texts group by t, k) s using (t)'
+\set hashed 'select count(*), sum(x) from sha_other where t in (select t from sha_texts group by t, k having max(v::text) > \'3\' offset 0) or x < 0'
+\set several 'select count(*), sum(length(c)) from sha_other join (select t, string_agg(v::text, \',\' order by v) as c from sha_texts group by t) s using (t)'
+:joined;
+:hashed;
+:several;
+set hashgraph.enabled = off;
+:joined;
+:hashed;
+:several;
+reset hashgraph.enabled;
 reset enable_hashagg;
 
-drop table sha_fact, sha_few, sha_texts;
+drop table sha_fact, sha_few, sha_texts, sha_other;
 drop function sha_merges, sha_check, sha_queries, sha_unsafe, sha_told, join_check, join_check_dml, join_nodes;

@@ -151,6 +151,8 @@ select * from tell('select distinct c.name, s.n from r_sale s join r_customer c 
 -- not by one that is stored in no order, nor if each key has its partner
 select * from tell('select d.day, s.n, count(*) from r_sale s join r_shuffled d on s.day_id = d.id group by 1, 2');
 select * from tell('select d.day, o.n, count(*) from r_day d join (select i as id, i as n from generate_series(0, 36499) i offset 0) o on o.id = d.id group by 1, 2');
+-- nor where the keys of the other side have no statistics
+select * from tell('select c.id, max(s.i) from generate_series(0, 19999) s (i) join r_customer c on c.id = s.i group by 1');
 -- nor by clauses of an outer join
 select * from tell('select c.name, s.n, count(*) from r_sale s left join r_customer c on c.id = s.customer group by 1, 2');
 -- the same groups, whatever is expected

@@ -68,6 +68,9 @@
 /* The first keys of a sort, which decide most comparisons. */
 #define HG_COMPARED_KEYS 3
 
+/* The first groups come at once if they cost at most this part of all. */
+#define HG_AT_ONCE_PART 0.01
+
 static const CustomPathMethods hg_aggregate_path_methods = {
 	.CustomName = "HashGraphAggregate",
 	.PlanCustomPath = hg_aggregate_plan,
@@ -401,6 +404,23 @@ hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapes
 }
 
 /*
+ * Returns true if the first groups of a path of core's may be all that is needed: of the query, or
+ * if they come at once, of a query around it that has a LIMIT.
+ */
+static bool
+hg_first_groups_are_wanted(const PlannerInfo *root, const Path *path)
+{
+	if (path->parent->consider_startup)
+		return true;
+	if (path->startup_cost > HG_AT_ONCE_PART * path->total_cost)
+		return false;
+	for (root = root->parent_root; root != NULL; root = root->parent_root)
+		if (root->tuple_fraction > 0)
+			return true;
+	return false;
+}
+
+/*
  * Returns true if the first groups of a path of core's may be all that is needed and come sooner
  * than those of another path. That is not so if something above sorts them in another order, of
  * which they do not have even the first key: incremental sorts need no more.
@@ -411,7 +431,7 @@ hg_first_groups_matter(const PlannerInfo *root, const Path *path, const Path *ot
 	List *wanted = root->window_pathkeys != NIL ? root->window_pathkeys : root->sort_pathkeys;
 	int ncommon;
 
-	return path->parent->consider_startup && path->startup_cost < other->startup_cost &&
+	return hg_first_groups_are_wanted(root, path) && path->startup_cost < other->startup_cost &&
 		   (pathkeys_count_contained_in(wanted, path->pathkeys, &ncommon) ||
 			(enable_incremental_sort && ncommon > 0));
 }
@@ -545,6 +565,7 @@ hg_groups_over(const Path *path, Path *sorted)
 		size = sizeof(GroupingSetsPath);
 	copy = memcpy(palloc(size), path, size);
 	((SubqueryScanPath *) copy)->subpath = sorted;
+	copy->parallel_safe = path->parallel_safe && sorted->parallel_safe;
 	copy->startup_cost += sorted->startup_cost - input->startup_cost;
 	copy->total_cost += sorted->total_cost - input->total_cost;
 	hg_path_set_disabled_nodes(copy, hg_path_disabled_nodes(path) + hg_path_disabled_nodes(sorted) -

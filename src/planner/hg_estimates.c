@@ -27,7 +27,7 @@
  * column of a table have no more values of this table's columns than the other table has keys. And
  * if the rows have a range of keys, a grouped column that is stored in order has only the values of
  * this range: the years with sales, instead of all years of the calendar. Estimates of groups are
- * only lowered, and only for our own nodes.
+ * only lowered, and only in paths of our own.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -779,6 +779,7 @@ hg_groups_of_rel(PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo 
 		VariableStatData column;
 		HgRowRange range;
 		double correlation;
+		bool is_default;
 		int other = -1;
 
 		if (key == NULL)
@@ -796,8 +797,11 @@ hg_groups_of_rel(PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo 
 
 			if (equal == NULL)
 				continue;
-			groups = Min(groups, estimate_num_groups(root, list_make1(equal), DBL_MAX, NULL, NULL));
 			examine_variable(root, (Node *) equal, 0, &column);
+			(void) get_variable_numdistinct(&column, &is_default);
+			if (!is_default)
+				groups =
+					Min(groups, estimate_num_groups(root, list_make1(equal), DBL_MAX, NULL, NULL));
 			hg_narrow_to_values(root, key, &column, correlation, &range);
 			ReleaseVariableStats(column);
 		}

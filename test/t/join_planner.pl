@@ -342,6 +342,13 @@ foreach my $shared ('an index shared', 'tables shared')
 }
 $without->quit;
 $with->quit;
+# Groups in the order of an index come at once, and a LIMIT around a subquery may need a few of them.
+$node->safe_psql('postgres', 'create table in_order as select i as id, i / 3 as k, i % 100 as m from generate_series(1, 400000) i; create index on in_order (k); analyze in_order');
+my $in_order = 'select k, sum(most) from (select k, m, max(r) as most from (select k, m, id + 0 as r from in_order order by k offset 0) s
+  group by k, m order by k) y group by k order by k';
+unlike(plan_of("$in_order limit 5"), qr/HashGraph/, 'groups in order stay in a subquery below LIMIT');
+like(plan_of($in_order), qr/HashGraphAggregate/, '... but not if all are needed');
+
 # Where shared buffers do not hold a table, the kernel does: a lookup that finds one row copies a page, which takes less than
 # PostgreSQL charges for it, and one that finds many rows copies as many, again and again.  Beyond the kernel's cache PostgreSQL's price holds.
 $node->adjust_conf('postgresql.conf', 'shared_buffers', "'16MB'");
