@@ -159,7 +159,7 @@ select join_check('select x.*, y.external as e, y.compressed as c2 from s_forms 
 select join_check('select external, compressed, u, span, n, c, max(numbers), sum(value), count(f4 + 1), count(*) from s_forms join generate_series(0, 2400) k using (k) group by external, compressed, u, span, n, c');
 select join_check('select numbers, value, b, i2, min(external), max(packed), sum(value * i2), bool_or(b), max(s_forms.f8) from s_forms join generate_series(0, 2400) k using (k) group by numbers, value, b, i2');
 set hashgraph.force = on;
-select count(x.external), count(y.numbers) from s_forms x join s_forms y on x.k = y.k;
+select count(x.external), count(y.numbers) from s_forms x full join s_forms y on x.k = y.k;
 select spilled_bytes > 0 and partitions > 1 as spilled from hashgraph_last_joins();
 reset hashgraph.force;
 reset work_mem;
