@@ -122,8 +122,8 @@ my %joins = (
 	'in memory' => [ 'select md5(string_agg(v || \'-\' || w, \',\' order by v, w)) as r from l join r using (k)', '' ],
 	'text keys with columns' =>
 	  [ 'select md5(string_agg(l.pad || v || r.pad || w, \',\' order by v, w)) as r from l join r using (t)', '' ],
-	'left join on disk' =>
-	  [ 'select md5(string_agg(v || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l left join r using (k)', "set work_mem = '64kB';" ],
+	'outer join on disk' =>
+	  [ 'select md5(string_agg(coalesce(v::text, \'\') || coalesce(r.pad || w, \'\'), \',\' order by v, w)) as r from l full join r using (k)', "set work_mem = '64kB';" ],
 	'full join of one key on disk' =>
 	  [ 'select count(*) || \' \' || sum(a.v - b.v) || max(a.pad || b.pad) as r from wide a full join wide b using (k)', "set work_mem = '64kB';" ],
 	'rescans' =>
