@@ -142,7 +142,7 @@ select agg_check(format('select distinct %s', rest))
     'a.k, b.k from g_a a full join g_b b on a.k = b.k and w > 100', 'g, (select count(*) from g_c where x > g) from g_a join g_b using (k)']) rest;
 select agg_check('select count(*), sum(g) from (select distinct g, h from g_a join g_b using (k)) q');
 select agg_check('select g from g_a join g_b using (k) where g in (select distinct x % 7 from g_c join g_a using (k))');
--- ... or is left to core: ON, constants alone, and volatile columns
+-- ... or is left to core: ON, constants alone, volatile columns, and windows
 select agg_check(format('select distinct %s', rest))
   from unnest(array['on (g) g from g_a a join g_b b using (k)', '7 as seven from g_a a join g_b b using (k)', 'g, random() < 2 from g_a a join g_b b using (k)',
     'count(*) from g_a a join g_b b using (k) group by w', 'g, count(*) over (partition by h) from g_a a join g_b b using (k)',

@@ -1087,7 +1087,8 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 	double groups;
 	ListCell *lc;
 
-	if (core == NIL || clause == NIL || root->parse->hasDistinctOn ||
+	/* since 18 only a WindowAgg can tell of window functions in EXPLAIN */
+	if (core == NIL || clause == NIL || root->parse->hasDistinctOn || root->parse->hasWindowFuncs ||
 		hg_groups_reason(root, clause) != HG_REASON_COST ||
 		hg_first_groups_are_sorted(root, input_rel, distinct_rel, core, clause))
 		return;
