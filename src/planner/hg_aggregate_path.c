@@ -573,6 +573,19 @@ hg_groups_over(const Path *path, Path *sorted)
 	return copy;
 }
 
+/* Returns true if a path of core's has one process sort the rows of a relation to group them. */
+static bool
+hg_path_sorts_rows_of(const Path *path, const RelOptInfo *rel)
+{
+	const Path *sort;
+
+	if (!IsA(path, AggPath) && !IsA(path, GroupPath) && !IsA(path, GroupingSetsPath))
+		return false;
+	sort = hg_path_input(path);
+	/* a Finalize Aggregate sorts partial groups */
+	return IsA(sort, SortPath) && hg_path_input(sort)->parent == rel;
+}
+
 /*
  * Has several processes sort rows to be grouped where core has one sort them, only because it
  * underprices comparisons of texts.
@@ -593,8 +606,7 @@ hg_sort_groups_below_gather(PlannerInfo *root, const RelOptInfo *input_rel, RelO
 		{
 			const Path *path = lfirst(li);
 
-			if ((IsA(path, AggPath) || IsA(path, GroupPath) || IsA(path, GroupingSetsPath)) &&
-				IsA(hg_path_input(path), SortPath) &&
+			if (hg_path_sorts_rows_of(path, input_rel) &&
 				pathkeys_contained_in(hg_path_input(path)->pathkeys, sorted->pathkeys))
 			{
 				Path *copy = hg_groups_over(path, sorted);
