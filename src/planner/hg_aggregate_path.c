@@ -387,17 +387,21 @@ static List *
 hg_find_inputs(PlannerInfo *root, RelOptInfo *rel, List *pathlist, Path *cheapest)
 {
 	Path *scan = hg_find_table(root, rel, cheapest);
-	Path *join = scan == NULL ? hg_find_join_path(pathlist) : NULL;
 	List *inputs = NIL;
 
 	if (scan != NULL)
 		inputs = list_make1(scan);
-	if (join != NULL)
-		inputs = list_make1(join);
-	join = scan == NULL && hg_path_join(cheapest) == NULL ? hg_join_path_instead(root, cheapest)
-														  : NULL;
-	if (join != NULL)
-		inputs = lappend(inputs, join);
+	else
+	{
+		Path *join = hg_find_join_path(pathlist);
+		Path *instead =
+			hg_path_join(cheapest) == NULL ? hg_join_path_instead(root, cheapest) : NULL;
+
+		if (join != NULL)
+			inputs = lappend(inputs, join);
+		if (instead != NULL)
+			inputs = lappend(inputs, instead);
+	}
 	if ((inputs == NIL || (scan != NULL && !hg_force)) && hg_path_is_input(cheapest))
 		inputs = list_append_unique_ptr(inputs, cheapest);
 	return inputs;
@@ -1073,9 +1077,8 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		!hg_first_groups_are_sorted(root, input_rel, grouped_rel, grouped_rel->pathlist,
 									HG_GROUP_CLAUSE(root)))
 	{
-		groups = hg_estimate_groups(
-			root, input_rel, get_sortgrouplist_exprs(HG_GROUP_CLAUSE(root), root->processed_tlist),
-			hg_count_groups(grouped_rel->pathlist));
+		groups = hg_estimate_groups(root, input_rel, HG_GROUP_CLAUSE(root),
+									hg_count_groups(grouped_rel->pathlist));
 		reason =
 			hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
 		hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
@@ -1104,9 +1107,7 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 		hg_groups_reason(root, clause) != HG_REASON_COST ||
 		hg_first_groups_are_sorted(root, input_rel, distinct_rel, core, clause))
 		return;
-	groups =
-		hg_estimate_groups(root, input_rel, get_sortgrouplist_exprs(clause, root->processed_tlist),
-						   hg_count_groups(core));
+	groups = hg_estimate_groups(root, input_rel, clause, hg_count_groups(core));
 	inputs =
 		partial ? hg_find_partial_inputs(root, input_rel) : hg_find_whole_inputs(root, input_rel);
 	foreach (lc, inputs)

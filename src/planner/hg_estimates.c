@@ -47,6 +47,7 @@
 #include "optimizer/paths.h"
 #include "optimizer/plancat.h"
 #include "optimizer/planmain.h"
+#include "optimizer/tlist.h"
 #include "utils/array.h"
 #include "utils/date.h"
 #include "utils/lsyscache.h"
@@ -812,9 +813,9 @@ hg_groups_of_rel(PlannerInfo *root, const RelOptInfo *joinrel, const RelOptInfo 
 }
 
 double
-hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, const List *exprs,
-				   double expected)
+hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, List *clause, double expected)
 {
+	List *exprs;
 	Relids left = NULL;
 	double groups = 1;
 	ListCell *lc;
@@ -822,6 +823,7 @@ hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, const List *e
 
 	if (!hg_join_estimates || !IS_JOIN_REL(input_rel) || expected < hg_min_rows)
 		return expected;
+	exprs = get_sortgrouplist_exprs(clause, root->processed_tlist);
 	foreach (lc, exprs)
 	{
 		const Var *var = lfirst(lc);

@@ -122,11 +122,11 @@ extern void hg_adaptive_replace(PlannerInfo *root, RelOptInfo *joinrel, const Pa
 extern void hg_raise_join_rows(PlannerInfo *root, RelOptInfo *rel);
 
 /*
- * Returns how many groups the rows of a relation have by some expressions: as many as PostgreSQL
- * expects, or fewer if the relation is a join and its clauses show that, and if
+ * Returns how many groups the rows of a relation have by a list of SortGroupClauses: as many as
+ * PostgreSQL expects, or fewer if the relation is a join and its clauses show that, and if
  * hashgraph.join_estimates is on.
  */
-extern double hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, const List *exprs,
+extern double hg_estimate_groups(PlannerInfo *root, const RelOptInfo *input_rel, List *clause,
 								 double expected);
 
 /* hg_scan_path.c: scans as inputs of our nodes */
