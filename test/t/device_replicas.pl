@@ -286,6 +286,20 @@ SQL
 	becomes_like(sub { session_answer($main, $counts[0]->[1]) }, qr/^55000 hashgraph was installed without CUDA/, 'without a device backend cuda raises an error');
 	sql('set hashgraph.backend = auto');
 	is(sql($counts[0]->[1]), $core, '... and auto joins here');
+
+	# A statement that runs while the setting changes has the program of before, which the server does not have any more.
+	use_program($node, $standin);
+	kept('a process is there again');
+	$node->safe_psql('postgres', q{alter system set hashgraph.device_program = '/nowhere'});
+	like(session_answer($main, qq{
+		set hashgraph.backend = cuda;
+		do \$\$
+		begin
+			perform pg_reload_conf();
+			while exists (select from hashgraph_devices() where state = 'ready') loop perform pg_sleep(0.01); end loop;
+			perform * from ($counts[0]->[1]) counted;
+		end \$\$}), qr/^55000 hashgraph was installed without CUDA/, '... also to a statement that has not read the setting');
+	sql('set hashgraph.backend = auto');
 	use_program($node, $standin, HG_STANDIN_GROUP_KEY => 65535);
 	kept('a process that tells of groups that there are not is given all graphs');
 	sql('set hashgraph.backend = cuda; set max_parallel_workers_per_gather = 0');

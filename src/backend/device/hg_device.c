@@ -36,6 +36,12 @@
 #define HG_DEVICE_LOOK_MS 100
 #define HG_DEVICE_REFUSALS 50
 
+/*
+ * How long a session insists on a program that it finds and the server does not. One of them has
+ * not read a changed hashgraph.device_program yet: a session reads it between its statements.
+ */
+#define HG_DEVICE_MISSING_MS 1000
+
 /* How long a session waits for the names of its own process's devices. */
 #define HG_DEVICE_NAME_MS 1000
 
@@ -134,7 +140,8 @@ hg_device_choose_now(HgDeviceSet among, long greeting_ms, int *device_no, HgErro
 static HgDeviceState
 hg_device_choose_in_time(HgDeviceSet among, int *device_no, HgError *error)
 {
-	TimestampTz deadline = TimestampTzPlusMilliseconds(GetCurrentTimestamp(), HG_DEVICE_START_MS);
+	TimestampTz start = GetCurrentTimestamp();
+	TimestampTz deadline = TimestampTzPlusMilliseconds(start, HG_DEVICE_START_MS);
 	HgServerDevice server;
 	HgDeviceState state;
 	int refusals = 0;
@@ -143,18 +150,25 @@ hg_device_choose_in_time(HgDeviceSet among, int *device_no, HgError *error)
 			   HG_DEVICE_STARTING &&
 		   hg_device_server_read(*device_no, &server))
 	{
-		long left = TimestampDifferenceMilliseconds(GetCurrentTimestamp(), deadline);
+		TimestampTz now = GetCurrentTimestamp();
+		long left = TimestampDifferenceMilliseconds(now, deadline);
 		bool refused = server.state == HG_SERVER_DEVICE_READY && !server.silent;
+		bool missing = server.state == HG_SERVER_DEVICE_UNAVAILABLE && !server.installed;
 
 		refusals = refused ? refusals + 1 : 0;
 		if (refusals > HG_DEVICE_REFUSALS)
 			state = HG_DEVICE_UNAVAILABLE;
+		else if (missing && TimestampDifferenceExceeds(start, now, HG_DEVICE_MISSING_MS))
+		{
+			*error = server.reason;
+			state = HG_DEVICE_ABSENT;
+		}
 		else if (left <= 0)
 		{
 			state = HG_DEVICE_UNAVAILABLE;
 			hg_error_set(error, HG_UNAVAILABLE, "", "the device process did not start in time");
 		}
-		if (state == HG_DEVICE_UNAVAILABLE)
+		if (state != HG_DEVICE_STARTING)
 			break;
 		hg_device_shared_wait(Min(left, HG_DEVICE_LOOK_MS));
 	}
