@@ -391,7 +391,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 #define HG_PACKED_STATE_BYTES 48
 
 /* Estimated number of files that a process writes groups to, which it shares with others. */
-#define HG_SHARED_FILES 32
+#define HG_SHARED_FILES 8
 
 /* Returns true if an aggregate's argument is computed column by column. */
 static bool

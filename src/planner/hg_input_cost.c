@@ -65,6 +65,7 @@
 #include "executor/join/hg_join_cover.h"
 #include "planner/hg_join_plan.h"
 #include "planner/hg_path_cost.h"
+#include "planner/hg_paths.h"
 #include "planner/hg_planner_run.h"
 
 /* ---------------------------------------------------------------------
@@ -212,14 +213,41 @@ hg_start_workers_cost(int workers)
 	return workers > 0 ? parallel_setup_cost * (HG_WORKERS_SETUP + workers * HG_WORKER_SETUP) : 0;
 }
 
+/* Returns the input whose rows a path returns or groups, the outer one of a join; or NULL. */
+static const Path *
+hg_driving_input(const Path *path)
+{
+	switch (nodeTag(path))
+	{
+		case T_NestPath:
+		case T_MergePath:
+		case T_HashPath:
+			return ((const JoinPath *) path)->outerjoinpath;
+		case T_CustomPath:
+			return ((const CustomPath *) path)->custom_paths != NIL
+					   ? linitial(((const CustomPath *) path)->custom_paths)
+					   : NULL;
+		case T_AggPath:
+		case T_GroupPath:
+		case T_IncrementalSortPath:
+		case T_MaterialPath:
+		case T_MemoizePath:
+		case T_ProjectionPath:
+		case T_SortPath:
+		case T_SubqueryScanPath:
+			return hg_path_input(path);
+		default:
+			return NULL;
+	}
+}
+
 Cost
 hg_workers_priced(const Path *path)
 {
-	const HgJoinPath *join = path->parallel_workers > 0 ? hg_path_join(path) : NULL;
-
-	return join != NULL && !IS_OTHER_REL(join->custom.path.parent)
-			   ? hg_start_workers_cost(join->custom.path.parallel_workers)
-			   : 0;
+	for (; path != NULL && path->parallel_workers > 0; path = hg_driving_input(path))
+		if (hg_path_join(path) != NULL)
+			return IS_OTHER_REL(path->parent) ? 0 : hg_start_workers_cost(path->parallel_workers);
+	return 0;
 }
 
 Cost

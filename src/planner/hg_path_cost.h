@@ -64,9 +64,9 @@ extern double hg_parallel_divisor(const Path *path);
 extern Cost hg_workers_cost(const RelOptInfo *rel, int workers, Cost priced);
 
 /*
- * Returns the cost of starting workers that a partial path contains if it is a join of ours, or a
- * projection of one. Returns 0 for any other path, and for a path of a partition. Does not look at
- * the paths below.
+ * Returns the cost of starting workers that a partial path contains because a join of ours returns
+ * the rows that it joins, groups or sorts. Returns 0 for any other path, and if that join is one of
+ * partitions.
  */
 extern Cost hg_workers_priced(const Path *path);
 

@@ -75,8 +75,11 @@ hg_aggregate_current_record(const HgAggregateState *state)
  * ---------------------------------------------------------------------
  */
 
-/* log2 of the least number of partitions: each process gets some, and low estimates do less harm. */
-#define HG_SHARED_MIN_BITS 5
+/*
+ * log2 of the least number of partitions: each process gets some. Each has a file of each process,
+ * which takes 0.1 ms to create, open and delete.
+ */
+#define HG_SHARED_MIN_BITS 3
 
 /* Groups in memory that have taken so many rows each are written when it is full. */
 #define HG_WRITTEN_ROWS 2
