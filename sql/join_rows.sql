@@ -128,6 +128,10 @@ select expected('select 1 from r_order o join r_shop s on o.id = s.order_id and 
 create table r_null as select case when i % 20 = 0 then i / 5 end as ticket, case when i % 20 = 0 then i % 5 * 1000 + i % 997 end as item from generate_series(1, 40000) i;
 analyze r_null;
 select * from tell('select 1 from r_line l join r_null n on l.ticket = n.ticket and l.item = n.item');
+-- if both tables have such a key, rows of the larger one have no match
+alter table r_return add primary key (ticket, item);
+select * from tell('select 1 from r_line l join r_return r on l.ticket = r.ticket and l.item = r.item');
+select * from tell('select 1 from r_return r join r_line l using (ticket, item) where r.w <= 20000');
 -- columns that are no key are taken to be independent
 create table r_other as select i % 200 as ticket, i % 77 as item from generate_series(1, 20000) i;
 analyze r_other;

@@ -625,17 +625,19 @@ hg_sort_groups_below_gather(PlannerInfo *root, const RelOptInfo *input_rel, RelO
 
 /*
  * Returns true if a path for groups replaces another one that finalizes partial groups, groups
- * rows by their order or sorts the values of DISTINCT aggregates.
+ * rows by their order, has several grouping sets or sorts the values of DISTINCT aggregates.
  */
 static bool
 hg_groups_replace(PlannerInfo *root, const Path *path, const Path *other)
 {
+	Cost sorting = other->pathkeys != NIL
+					   ? hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width)
+					   : 0;
+
 	return (hg_path_is_final(other) || hg_path_sorts_to_group(other) ||
-			hg_distinct_hidden_cost(root, other) > 0) &&
+			IsA(other, GroupingSetsPath) || hg_distinct_hidden_cost(root, other) > 0) &&
 		   hg_path_disabled_nodes(path) <= hg_path_disabled_nodes(other) &&
-		   hg_groups_real_cost(root, path) +
-				   hg_sort_cost(root, other->pathkeys, path->rows, path->pathtarget->width) <=
-			   hg_groups_real_cost(root, other) &&
+		   hg_groups_real_cost(root, path) + sorting <= hg_groups_real_cost(root, other) &&
 		   !hg_first_groups_matter(root, other, path);
 }
 

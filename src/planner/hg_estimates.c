@@ -527,9 +527,9 @@ hg_clauses_nulls(PlannerInfo *root, const List *clauses, const RelOptInfo *rel)
  * Raises the selectivities of clauses between two relations if several columns of one are a key:
  * each row of the other one is then expected to have its match there, as a row with a foreign key
  * has.  Clauses of further columns are left as they are.  If possible, clauses are raised that no
- * other clause replaces in joins of more relations.
+ * other clause replaces in joins of more relations.  Returns false if there is no such key.
  */
-static void
+static bool
 hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *other)
 {
 	List *key = hg_find_key(root, clauses, rel, other);
@@ -539,7 +539,7 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 	ListCell *lc;
 
 	if (key == NIL || rel->tuples <= 1)
-		return;
+		return false;
 	wanted = log(Max(1 - hg_clauses_nulls(root, key, other), DBL_EPSILON) / rel->tuples);
 	foreach (lc, key)
 	{
@@ -552,7 +552,7 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 			own += selectivity;
 	}
 	if (common + own >= wanted - log(HG_LEAST_CHANGE))
-		return;
+		return true;
 	/* each clause takes a share, and none comes to more than 1 */
 	foreach (lc, key)
 	{
@@ -563,6 +563,7 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 		else if (!hg_clause_is_common(rinfo))
 			rinfo->norm_selec = pow(rinfo->norm_selec, Min(wanted - common, 0) / own);
 	}
+	return true;
 }
 
 /* ---------------------------------------------------------------------
@@ -594,6 +595,7 @@ hg_copy_to_mirrors(const List *clauses, const List *mirrors)
 static void
 hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 {
+	const int larger = rels[0]->tuples < rels[1]->tuples;
 	List *clauses = NIL;
 	ListCell *lc;
 
@@ -608,9 +610,10 @@ hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 			hg_raise_for_range(root, rinfo, rels[i], rels[1 - i]);
 		clauses = lappend(clauses, rinfo);
 	}
-	if (list_length(clauses) > 1)
-		for (int i = 0; i < 2; i++)
-			hg_raise_for_key(root, clauses, rels[i], rels[1 - i]);
+	/* if both have such a key, some rows of the larger one have no match */
+	if (list_length(clauses) > 1 &&
+		!hg_raise_for_key(root, clauses, rels[larger], rels[1 - larger]))
+		(void) hg_raise_for_key(root, clauses, rels[1 - larger], rels[larger]);
 	hg_copy_to_mirrors(clauses, hg_join_equalities(root, rels[1], rels[0]));
 }
 

@@ -76,15 +76,16 @@ hg_plan_is_ours(const Plan *plan)
 
 /*
  * Returns the part of a plan's cost that compiled expressions do not reduce: that of our joins,
- * aggregations and sorts and of the scans that they read, and what a node costs beyond its inputs
- * because each call of a subquery whose result is kept seems to run it.  read tells that one of our
- * nodes reads the plan.
+ * aggregations and sorts and of the scans, Appends and subquery scans that they read, and what a
+ * node costs beyond its inputs because each call of a subquery whose result is kept seems to run
+ * it.  read tells that one of our nodes reads the plan.
  */
 static Cost
 hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 {
 	HgKeptSubplans found = {statement};
-	const bool ours = hg_plan_is_ours(plan);
+	const bool ours =
+		hg_plan_is_ours(plan) || (read && (IsA(plan, Append) || IsA(plan, SubqueryScan)));
 	Cost cost = 0;
 	ListCell *lc;
 
@@ -110,9 +111,7 @@ hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 
 		if (found.kept || ours)
 			cost -= input->total_cost * times;
-		cost += times * hg_uncompiled_cost(
-							statement, input,
-							ours || (read && (IsA(plan, Append) || IsA(plan, SubqueryScan))));
+		cost += times * hg_uncompiled_cost(statement, input, ours);
 	}
 	/* an adaptive join shows the inner side that it may not read */
 	return Min(Max(cost, 0), plan->total_cost);

@@ -379,6 +379,22 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 	return Max(out->rows, 1.0);
 }
 
+/* The keys of the inner side are expected to leave at least this share of the outer rows. */
+#define HG_LEAST_PASSED 0.1
+
+/*
+ * Returns the share of a process's outer rows that is stored. The keys of the inner side reject
+ * those that have no match.
+ */
+static double
+hg_stored_share(const HgJoinPath *path, double outer_rows)
+{
+	if (path->join_type != JOIN_INNER && path->join_type != JOIN_SEMI &&
+		path->join_type != JOIN_RIGHT)
+		return 1;
+	return Max(Min(path->custom.path.rows / Max(outer_rows, 1), 1), HG_LEAST_PASSED);
+}
+
 /*
  * Returns the cost of writing a process's rows of each side to disk and reading them back.
  * spilled: a process that reads all of the inner side must spill.
@@ -390,23 +406,26 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 	double pages = 0;
 	Cost cost;
 
-	if (path->read_once < 0 && !spilled)
+	if (!path->parallel_hash && !spilled)
 		return 0;
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
 		const Path *input = list_nth(path->custom.custom_paths, side);
 		int width = input->pathtarget->width;
+		double stored =
+			rows[side] * (side == HG_OUTER ? hg_stored_share(path, rows[HG_OUTER]) : 1);
 
-		bytes += rows[side] * (double) hg_held_row_bytes(key_width, width);
-		pages += rows[side] * (width + HG_SPILLED_ROW_BYTES) / BLCKSZ;
+		bytes += stored * (double) hg_held_row_bytes(key_width, width);
+		pages += stored * (width + HG_SPILLED_ROW_BYTES) / BLCKSZ;
 	}
 	cost = 2 * seq_page_cost * pages;
-	if (path->read_once < 0)
+	if (!path->parallel_hash)
 		return cost;
 	if (bytes <= get_hash_memory_limit())
 		return 0;
-	return spilled ? cost
-				   : cost + (rows[HG_OUTER] + rows[HG_INNER]) * hg_operator_cost(HG_CHUNKED_ROW_NS);
+	return spilled || path->read_once < 0
+			   ? cost
+			   : cost + (rows[HG_OUTER] + rows[HG_INNER]) * hg_operator_cost(HG_CHUNKED_ROW_NS);
 }
 
 /*

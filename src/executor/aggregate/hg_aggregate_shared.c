@@ -131,7 +131,8 @@ hg_aggregate_start_sharing(HgAggregateState *state)
 	HgSpillParticipants part;
 	bool in_time;
 
-	participants->shares_groups = set != NULL && shared != NULL && shared->segment != DSM_HANDLE_INVALID;
+	participants->shares_groups =
+		set != NULL && shared != NULL && shared->segment != DSM_HANDLE_INVALID;
 	if (!participants->shares_groups)
 		return true;
 	state->rescannable = false;
