@@ -3,6 +3,10 @@
  * hg_arithmetic.h
  *	  Arithmetic over the columns of a batch, column by column, here or by a device.
  *
+ * A caller creates a set, adds expressions, and then for each batch calls
+ * hg_arithmetic_begin_batch() and hg_arithmetic_evaluate().  For a device, it compiles an
+ * expression with hg_arithmetic_program() instead.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -44,13 +48,16 @@ extern HgArithmetic *hg_arithmetic_create(int ncolumns, const int *attnos);
 /* Maps column c to column columns[c] of the batches to come.  The array stays the caller's. */
 extern void hg_arithmetic_bind(HgArithmetic *arithmetic, const int *columns);
 
-/* Adds an expression.  Returns its number, or -1 if it cannot be computed here. */
+/* Adds an expression, without a copy.  Returns its number, or -1 if it cannot be computed here. */
 extern int hg_arithmetic_add(HgArithmetic *arithmetic, Expr *expr);
 
-/* Returns the number of terms.  Each takes a fixed amount of memory from the first batch on. */
+/*
+ * Returns the number of terms, which are the distinct subexpressions.  Each takes a fixed amount of
+ * memory from the first batch on.
+ */
 extern int hg_arithmetic_count(const HgArithmetic *arithmetic);
 
-/* Returns true if an expression uses the column, and the column has numerics. */
+/* Returns true if an expression uses the set's column, and that has numerics. */
 extern bool hg_arithmetic_uses_numeric(const HgArithmetic *arithmetic, int column);
 
 /* Begins a batch, which must stay unchanged until the next call. */
@@ -135,7 +142,7 @@ typedef struct HgOperand
 	int scale;	   /* display scale of scaled integers; -1 if the column has none */
 } HgOperand;
 
-/* Returns the set of columns that an expression uses. */
+/* Returns the set of columns, as indexes in attnos, that an expression uses; a new Bitmapset. */
 extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int number);
 
 /*
@@ -146,7 +153,7 @@ extern Bitmapset *hg_arithmetic_columns(const HgArithmetic *arithmetic, int numb
 extern bool hg_arithmetic_program(const HgArithmetic *arithmetic, int number,
 								  const HgOperand *operands, HgProgram *program, int *scale);
 
-/* Appends steps that multiply the result by 10^decimals; false if there is no room. */
+/* Appends steps that multiply the program's result by 10^decimals; false if there is no room. */
 extern bool hg_arithmetic_scale_up(HgProgram *program, int decimals);
 
 #endif /* HG_ARITHMETIC_H */

@@ -24,7 +24,7 @@
 /* More than the rows of any heap page of 8 kB, so that one batch holds a page. */
 #define HG_BATCH_ROWS 512
 
-/* Bytes of by-reference values, beyond one more row's, that a consumer copies at a time. */
+/* Default of HgBatchSource.max_bytes. */
 #define HG_BATCH_BYTES ((Size) 256 * 1024)
 
 /* Prefetches the cache line of an address; a line has HG_CACHE_LINE bytes. */
@@ -70,7 +70,7 @@ typedef struct HgBatch
 	const HgDictionary **dictionaries; /* [ncolumns] */
 } HgBatch;
 
-/* Bounds of all values of a column, and its arrays in a segment (hg_predicate.h). */
+/* Bounds of all values of a column, and its array in a segment of the cache (hg_predicate.h). */
 typedef struct HgValueBounds HgValueBounds;
 typedef struct HgPredicateColumn HgPredicateColumn;
 
@@ -100,7 +100,7 @@ struct HgRowCheck
 	int (*apply_arrays)(HgRowCheck *check, const HgPredicateColumn *columns, uint32 first, int n,
 						bool *holds);
 	bool takes_scaled; /* column 0 of apply()'s batch may have scaled integers */
-	int ncolumns;
+	int ncolumns;	   /* of apply()'s batch */
 	/* [ncolumns] the source's columns that are columns 0, 1, ... of apply()'s batch */
 	int *columns;
 	double share; /* estimated share of the rows that it selects */
@@ -135,9 +135,10 @@ typedef struct HgRowOrder
 typedef struct HgScanTables HgScanTables;
 
 /*
- * A stream of batches.  next() fills a batch from row 0 on, with the columns that the source was
- * made for, and sets nrows and has_nulls.  It returns false at the end, and never returns an empty
- * batch.  By-reference values are valid until the next call.
+ * A stream of batches.  next() overwrites a batch with the next rows, in the columns that the
+ * source was made for, and sets nrows and has_nulls.  It returns false at the end, and never
+ * returns an empty batch.  By-reference values are valid until the next call.  The source lives
+ * in the memory context in which it was created.
  *
  * A batch is bounded by rows and by bytes.  It ends at the latest with the row that brings its
  * by-reference values to max_bytes; a value out of line counts as its pointer.  A consumer that

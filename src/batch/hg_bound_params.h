@@ -16,9 +16,10 @@
 extern Bitmapset *hg_find_params(Node *expr, ParamKind kind);
 
 /*
- * Returns the expression with constants in place of the query's parameters that are known and
- * constant while it runs.  If computed is true, parameters that plans have computed (PARAM_EXEC)
- * are replaced too, by their current values.  Returns expr itself if it has no such parameter.
+ * Returns the expression with constants in place of the query's parameters (PARAM_EXTERN) whose
+ * values are known and do not change while it runs.  If computed is true, parameters that plans
+ * have computed (PARAM_EXEC) are replaced too, by their current values.  Returns expr itself if it
+ * has no such parameter, and otherwise a copy in CurrentMemoryContext.
  */
 extern Node *hg_bind_params(Node *expr, const EState *estate, bool computed);
 

@@ -3,10 +3,11 @@
  * hg_child_rows.h
  *	  The rows of a child plan of a join, read in batches with their keys encoded.
  *
- * A runtime filter may remove rows as they are read.  If a cached HashGraph has the keys of some
- * of the child's rows, the join may cover these rows (hg_covered.h).  Covered rows are not read,
- * and have the graph's numbers.  Delta rows are read, and have higher numbers than covered rows
- * (hg_child_first_number()).
+ * An input of a join (hg_input.h) calls hg_child_init() once, and then hg_child_read() until the
+ * end; hg_child_restart() begins again.  A runtime filter may remove rows as they are read.  If a
+ * cached HashGraph has the keys of some of the child's rows, the join may cover these rows
+ * (hg_covered.h).  Covered rows are not read, and have the graph's numbers.  Delta rows are read,
+ * and have higher numbers than covered rows (hg_child_first_number()).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -85,23 +86,28 @@ typedef struct HgChildRows
 typedef HgBatchSource *(*HgSourceMaker)(PlanState *plan, int nattnos, const int *attnos);
 
 /*
- * Initializes the rows of a child, in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to
- * its columns as OUTER_VAR or INNER_VAR, by side; parent owns them.  columns[ncolumns] are needed
- * above.  Covered rows are charged to budget.
+ * Initializes the rows of a child, in CurrentMemoryContext; *child is zeroed.  key_exprs, one for
+ * each part of the encoder, refer to its columns as OUTER_VAR or INNER_VAR, by side; parent owns
+ * them.  columns[ncolumns] are needed above.  Rows with a NULL key are returned only if
+ * keep_null_keys is set.  make_source creates the source.  Covered rows are charged to budget.
  */
 extern void hg_child_init(HgChildRows *child, HgSide side, PlanState *plan, ScanState *parent,
 						  HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
 						  const HgInputColumn *columns, bool keep_null_keys,
 						  HgSourceMaker make_source, HgBudget *budget);
 
-/* Fetches a batch, unless some rows have not been returned.  Returns false at the end. */
+/* Fetches the next batch if all rows of the last one were returned.  Returns false at the end. */
 extern bool hg_child_fetch(HgChildRows *child);
 
-/* Reads the next rows, as hg_input_read() does. */
+/*
+ * Sets *rows to the next rows, some or all of a batch, and keys->words and keys->null_keys by row
+ * of the batch.  Rows that a filter rejects are left out.  All is valid until the next call.
+ * Returns false at the end.
+ */
 extern bool hg_child_read(HgChildRows *child, HgInputRows *rows, HgSpillKeys *keys);
 
 /*
- * Reads the next rows as a run (hg_batch.h), in which the array of the key column has the engine's
+ * Reads the next rows, up to max_rows, as arrays (HgRun).  That of the key column has the engine's
  * words.  run->values becomes child->run_values.  Returns false if the next rows must be read by
  * hg_child_read().
  */
@@ -110,7 +116,7 @@ extern bool hg_child_read_run(HgChildRows *child, int max_rows, HgRun *run);
 /* Adds the keys of rows that are read later to the caller's filter; with NULL none are added. */
 extern void hg_child_set_collector(HgChildRows *child, HgFilter *collector);
 
-/* Counts rows that were read before the filter was there, and that it has rejected since. */
+/* Counts rows that were read before the filter was set as rejected by it, and not as read. */
 static inline void
 hg_child_forget_rows(HgChildRows *child, uint64 rows)
 {
@@ -120,8 +126,8 @@ hg_child_forget_rows(HgChildRows *child, uint64 rows)
 }
 
 /*
- * Removes rows that are read later and that a filter rejects; with NULL no rows are removed.  The
- * child owns the filter from then on, and destroys the previous one.
+ * Removes rows that are read later and that a filter of keys rejects; with NULL no rows are
+ * removed.  The child owns the filter from then on, and destroys the previous one.
  */
 extern void hg_child_set_filter(HgChildRows *child, HgFilter *filter);
 
@@ -131,7 +137,7 @@ extern void hg_child_set_filter(HgChildRows *child, HgFilter *filter);
  */
 extern void hg_child_set_top(HgChildRows *child, HgTopFilter *top, int column);
 
-/* Returns true if such rows were removed since the child was last read from its start. */
+/* Returns true if an ORDER BY's filter has removed rows since the last start of the child. */
 static inline bool
 hg_child_lacks_rows(const HgChildRows *child)
 {
@@ -154,14 +160,14 @@ extern void hg_child_order_keys(HgChildRows *child, const int *order);
  */
 
 /*
- * Estimates how many rows may be covered.  The result is all zeroes unless the keys are columns of
- * the table, and a cached HashGraph has the same words for them.
+ * Estimates how many rows may be covered.  The result is all zeroes unless the child is the scan of
+ * one table, the keys are columns of it, and a cached HashGraph has the same words for them.
  */
 extern HgGraphExtent hg_child_may_cover(const HgChildRows *child);
 
 /*
- * Finds the n-th graph, from 0, that has all parts of the key.  Part i of its key is part order[i]
- * of the child's.  Returns false if there is no n-th graph.
+ * Finds the n-th graph, from 0, that has all parts of the key, in any order.  Sets order[]: part i
+ * of its key is part order[i] of the child's.  Returns false if there is no n-th graph.
  */
 extern bool hg_child_graph_order(const HgChildRows *child, int n, int *order);
 
@@ -173,15 +179,15 @@ extern HgPinnedGraph *hg_child_pin_graph(const HgChildRows *child, int ncolumns,
 										 AttrNumber *numbers);
 
 /*
- * Covers rows, before any row is read.  Returns false if no row can be covered.  See
- * hg_scan_table_cover() for the other arguments.
+ * Covers rows, before any row is read: sets child->covered, whose rows count as read.  Returns
+ * false if no row can be covered.  See hg_scan_table_cover() for the other arguments.
  */
 extern bool hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared,
 						   dsa_area *area);
 
 /*
- * Pins, in *pins, the versions of the rows that the leader of a parallel query has covered.  This
- * is quick; the leader must have them pinned meanwhile.
+ * In a worker: pins the versions of the rows that the leader has covered, and sets *pins.  This is
+ * quick; the leader must have them pinned meanwhile.
  */
 extern void hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
 								 HgSharedPins *pins);
@@ -239,10 +245,13 @@ hg_child_ordinal(const HgChildRows *child, uint32 row)
 extern bool hg_child_init_page_source(HgChildRows *child, bool parallel, int ncolumns,
 									  const int *columns, HgPageSource *page_source);
 
-/* Counts the pages, after all of them were sent and joined. */
+/* Counts the page source's rows and blocks as read, after all pages were sent and joined. */
 extern void hg_child_end_pages(HgChildRows *child, HgPageSource *page_source);
 
-/* Counts the rows of uploaded_rows that passed the qual, with a key and with a NULL key. */
+/*
+ * Counts, of uploaded_rows in the pages, those that passed the qual: rows with a key, and null_keys
+ * with a NULL key.
+ */
 extern void hg_child_report_pages(HgChildRows *child, HgPageSource *page_source,
 								  uint64 uploaded_rows, uint64 rows, uint64 null_keys);
 

@@ -3,9 +3,10 @@
  * hg_column_store.h
  *	  The needed columns of one side's rows, fetched by row number.
  *
- * Rows are numbered from 0 in the order in which they are added.  They are in chunks of 2^n rows,
- * fewer if rows are wide.  A chunk has for every column an array of values and a bitmap of rows
- * that are not NULL:
+ * A join adds rows of batches with hg_column_store_add(), and after a match fetches them by number
+ * with hg_column_store_get().  Rows are numbered from 0 in the order in which they are added.  They
+ * are in chunks of 2^n rows, fewer if rows are wide.  A chunk has for every column an array of
+ * values and a bitmap of rows that are not NULL:
  *
  *	by value				the value, in attlen bytes
  *	by reference, fixed		the bytes themselves, each at the type's alignment
@@ -61,7 +62,7 @@ typedef struct HgSharedPiece
 {
 	dsa_pointer next;
 	uint32 first_chunk;
-	uint32 nchunks; /* 0 for a piece of variable-length values */
+	uint32 nchunks; /* 0 for a piece of variable-length values, which has no rows */
 	uint64 rows;	/* rows, from the start of the first chunk on */
 	bool has_nulls; /* some row of some column is NULL */
 } HgSharedPiece;
@@ -75,7 +76,7 @@ typedef struct HgSharedPiece
 /* Initializes the shared state without pieces. */
 extern void hg_shared_columns_init(HgSharedColumns *shared);
 
-/* Frees all pieces, after all processes are done. */
+/* Frees all pieces, after all processes have ended their use of them. */
 extern void hg_shared_columns_release(HgSharedColumns *shared, dsa_area *area);
 
 /* hg_column_store.c: the needed columns of one side's rows, fetched by row number */
@@ -141,10 +142,13 @@ typedef struct HgColumnStore
 extern HgColumnStore *hg_column_store_create(MemoryContext parent, TupleDesc desc, int ncolumns,
 											 const int *attnos, HgBudget *budget);
 
-/* Removes the rows, and makes the store part of a shared one, or private if shared is NULL. */
+/*
+ * Removes the rows and frees their memory.  Then new rows go to *shared, in the area, which must
+ * outlive their use; if shared is NULL, the store is private again.
+ */
 extern void hg_column_store_share(HgColumnStore *store, HgSharedColumns *shared, dsa_area *area);
 
-/* Makes the rows of all processes visible to this one.  All must have added their rows. */
+/* Lets a shared store read the rows of all processes, which must have added all of their rows. */
 extern void hg_column_store_attach(HgColumnStore *store);
 
 /*
@@ -155,24 +159,26 @@ extern int hg_column_store_ranges(const HgColumnStore *store, HgRowRange *whole,
 								  const HgRowRange **ranges);
 
 /*
- * Attaches a shared store, and returns the row numbers of all processes by chunk.  They are valid
- * until the store is cleared or released, or the next call.
+ * Attaches a shared store, and returns which row numbers all processes have used: the number of
+ * rows by chunk.  They are valid until the store is released, or the next call.
  */
 extern const HgRowNumbers *hg_column_store_numbers(HgColumnStore *store);
 
-/* Returns one more than the largest row number of any process. */
+/* Returns an upper bound: the row numbers of all processes are below it. */
 extern uint64 hg_column_store_end(const HgColumnStore *store);
 
 /*
- * Returns how many rows, at least 1, can be added next with consecutive numbers.  Sets *first_row
- * to the first of them.
+ * Returns how many rows, 1 to HG_BATCH_ROWS, can be added next with consecutive numbers.  Sets
+ * *first_row to the first of them.  A shared store may allocate a piece, and raises an error if
+ * memory or row numbers are short.
  */
 extern int hg_column_store_room(HgColumnStore *store, uint64 *first_row);
 
 /*
- * Copies rows which[nrows] of a batch, or its first nrows rows if which is NULL.  Column i of the
- * store is column at[i] of the batch.  A shared store takes at most the rows that
- * hg_column_store_room() returned.
+ * Copies rows which[nrows] of a batch, or its first nrows rows if which is NULL, by-reference
+ * values included.  Column i of the store is column at[i] of the batch.  A shared store takes at
+ * most the rows that hg_column_store_room() returned.  Charges the budget without checking it;
+ * raises an error if memory is short.
  */
 extern void hg_column_store_add(HgColumnStore *store, const HgBatch *batch, const int *at,
 								const uint16 *which, int nrows);
@@ -188,7 +194,7 @@ extern void hg_column_store_add_run(HgColumnStore *store, const void *const *val
 
 /*
  * Fetches rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows - 1 of a batch.  Column i
- * becomes column at[i].  By-reference values point into the store.
+ * becomes column at[i].  The caller sets batch->nrows.  By-reference values point into the store.
  */
 extern void hg_column_store_get(const HgColumnStore *store, const uint32 *rows, int nrows,
 								HgBatch *batch, const int *at);

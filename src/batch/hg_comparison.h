@@ -25,8 +25,8 @@ typedef struct HgComparison
 	Oid type;
 	HgValueOrder order;
 	Oid other_type; /* type of the constant */
-	int strategy;
-	bool negated;
+	int strategy;	/* btree strategy number of the operator */
+	bool negated;	/* the comparison by strategy is to be false, and not NULL */
 } HgComparison;
 
 /*
@@ -37,8 +37,9 @@ typedef struct HgComparison
 extern AttrNumber hg_comparison_column(Node *node, Oid *type);
 
 /*
- * Initializes a comparison of a column or an expression with constants of other_type.  Returns
- * false if the comparison is not supported.
+ * Initializes a comparison "column opno constant", or its negation, with constants of other_type.
+ * column is a column or an expression over columns, and collation the operator's.  Returns false if
+ * the comparison is not supported.
  */
 extern bool hg_comparison_init(HgComparison *comparison, Node *column, Oid other_type, Oid opno,
 							   Oid collation, bool negated);
@@ -62,8 +63,6 @@ extern HgPredicate *hg_comparison_predicate(const HgComparison *comparison, int 
  */
 extern HgPredicate *hg_comparison_predicate_column(Node *column, Node *other, Oid opno,
 												   bool negated);
-
-/* Text conditions: LIKE. */
 
 /* Returns true if the operator is LIKE of text or char(n). */
 extern bool hg_text_is_like(Oid opno);

@@ -5,9 +5,10 @@
  *	  keys, and cached columns have their other values, by row number.
  *
  * A scan can cover the rows whose segment versions are valid for its snapshot and were used to
- * build a cached HashGraph (resident/hg_resident_graph.h).  The caller joins the graph as it is,
- * and fetches columns of the rows that match.  The scan returns all other rows, the delta rows.
- * So each row is either covered or returned.
+ * build a cached HashGraph (resident/hg_resident_graph.h).  It calls hg_covered_create(),
+ * hg_covered_add() for each segment, and hg_covered_end().  The join then joins the graph as it is,
+ * and fetches columns of the rows that match with hg_covered_get().  The scan returns all other
+ * rows, the delta rows.  So each row is either covered or returned.
  *
  * A covered row has the graph's number: the segment and the row in it (engine/hg_flat.h).  Delta
  * rows may be numbered from first_other on.  These numbers have gaps after the last row of each
@@ -47,7 +48,7 @@ typedef struct HgCoveredColumn
 {
 	HgResidentColumn column;
 	bool maybe_null;		 /* some segment's values may be NULL */
-	HgSegmentArray **arrays; /* [nparts]; NULL if no row of the segment is covered */
+	HgSegmentArray **arrays; /* [nparts] by segment; NULL if none of its rows is covered */
 	/* Memory for values that must be decoded from an array; NULL if none is needed. */
 	char *room;
 } HgCoveredColumn;
@@ -64,7 +65,7 @@ struct HgCovered
 	HgFlatMask mask;
 	uint64 rows; /* number of covered rows */
 	bool whole;	 /* true if the scan has no delta rows */
-	/* Rows of the graph that are gone, see hg_resident_graph_note_lost(). */
+	/* Rows of the graph that are gone, in blocks: see hg_resident_graph_note_lost(). */
 	double lost;
 	/* True if lost leaves out segments of which no row can pass the qual. */
 	bool passed;
@@ -100,7 +101,7 @@ hg_covered_ordinal(const HgCovered *covered, uint32 row)
 	return covered->first_ordinals[HG_FLAT_PART(row)] + HG_FLAT_NUMBER(row);
 }
 
-/* Returns the number of ordinals of the covered rows' segments and of a number of delta rows. */
+/* Returns the number of ordinals: of all rows of the added segments and `others` delta rows. */
 static inline uint64
 hg_covered_count_ordinals(const HgCovered *covered, uint64 others)
 {
@@ -109,8 +110,9 @@ hg_covered_count_ordinals(const HgCovered *covered, uint64 others)
 
 /*
  * Begins to cover rows of the valid blocks of a table of nsegments segments, in
- * CurrentMemoryContext.  No row is covered yet.  graph has the key key, whose columns the valid
- * blocks have.  columns[ncolumns] are those that the caller fetches.
+ * CurrentMemoryContext.  No row is covered yet.  graph has the given key, whose columns the valid
+ * blocks have.  columns[ncolumns], which are copied, are those that the caller fetches.  graph and
+ * *valid must outlive the result.
  */
 extern HgCovered *hg_covered_create(Relation rel, HgPinnedGraph *graph, const HgGraphKey *key,
 									const HgValidBlocks *valid, uint32 nsegments, int ncolumns,
@@ -128,7 +130,7 @@ extern bool hg_covered_has_version(const HgCovered *covered, const HgSegmentVers
 extern void hg_covered_add(HgCovered *covered, const HgValidSegment *segment, uint64 *bits,
 						   uint64 count);
 
-/* Ends the additions, and sets the rows' ordinals. */
+/* Ends the additions, and sets first_ordinals, mask and side. */
 extern void hg_covered_end(HgCovered *covered);
 
 /* Returns true if covered rows have a pending predicate. */
@@ -144,19 +146,23 @@ hg_covered_has_pending(const HgCovered *covered)
  */
 extern void hg_covered_apply(HgCovered *covered);
 
-/* Restricts the covered rows of a version to count of them, whose bits are set; keeps bits. */
+/*
+ * Restricts the covered rows of a segment version to count of them, whose bits are set.  covered
+ * keeps the array bits, unless it covers count rows already.
+ */
 extern void hg_covered_restrict(HgCovered *covered, const HgValidSegment *segment, uint64 *bits,
 								uint64 count);
 
 /*
- * Returns a graph of the table that has the covered rows under the same numbers, with one column
- * as key, whose encoding is part.  It is the graph of the covered rows itself, or another one,
- * which stays pinned as long as CurrentMemoryContext lives.  Returns NULL if there is none.
+ * Returns a graph of the table that has the covered rows under the same numbers, and whose key is
+ * covered->columns[column], encoded as part says.  It is the graph of the covered rows itself, or
+ * another one, which stays pinned as long as CurrentMemoryContext lives.  Returns NULL if there is
+ * none.
  */
 extern HgPinnedGraph *hg_covered_graph_by(const HgCovered *covered, int column,
 										  const HgGraphPart *part);
 
-/* Returns true if all rows of a graph that hg_covered_graph_by() returned are covered. */
+/* Returns true if all rows of graph, from hg_covered_graph_by() or covered->graph, are covered. */
 extern bool hg_covered_has_all(const HgCovered *covered, const HgPinnedGraph *graph);
 
 /*
@@ -166,17 +172,21 @@ extern bool hg_covered_has_all(const HgCovered *covered, const HgPinnedGraph *gr
 extern uint32 hg_covered_stride(const HgCovered *covered);
 
 /*
- * Fetches rows[nrows] into rows 0 .. nrows - 1 of a batch.  Column i becomes column at[i], or is
- * skipped if that is negative.  By-reference values point into the arrays, or into memory that the
+ * Fetches covered rows by their numbers rows[nrows], at most HG_BATCH_ROWS, into rows 0 .. nrows -
+ * 1 of a batch.  covered->columns[i] becomes column at[i], or is skipped if that is negative.  The
+ * caller sets batch->nrows.  By-reference values point into the arrays, or into memory that the
  * next call uses again.  Raises an error if the versions are not pinned any more.
  */
 extern void hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, HgBatch *batch,
 						   const int *at);
 
-/* Finds up to room rows from ordinal *at on; advances *at.  Returns their number; 0 at the end. */
+/*
+ * Sets rows[] to the numbers of up to room covered rows from ordinal *at on, and advances *at.
+ * Returns how many it has found; 0 at the end.
+ */
 extern int hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room);
 
-/* Does the same within the segment number part. */
+/* Does the same within segment part; *at is an ordinal there. */
 extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at, uint32 *rows,
 							  int room);
 
@@ -186,8 +196,8 @@ extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at,
  */
 
 /*
- * A growing array of integers: row numbers or values of a column.  It is in the
- * memory context that was current at initialization.
+ * A growing array of integers: row numbers or values of a column.  It is in the memory context
+ * that was current in hg_integers_init().
  */
 typedef struct HgIntegers
 {
@@ -203,15 +213,15 @@ extern void hg_integers_init(HgIntegers *integers);
 extern void hg_integers_add(HgIntegers *integers, int64 integer);
 
 /*
- * Looks the values in keys up in a graph that hg_covered_graph_by() has returned, and appends the
+ * Looks the integers in keys up in a graph that hg_covered_graph_by() has returned, and appends the
  * numbers of the covered rows that it finds to rows.  A row is appended once for each time that
  * its key is in keys.  Returns false if rows would then have more than `most` elements; some of
- * them may have been appended.
+ * them may have been appended.  Raises an error if memory is short, and on cancel.
  */
 extern bool hg_covered_find_rows(const HgCovered *covered, const HgPinnedGraph *graph,
 								 const HgIntegers *keys, uint64 most, HgIntegers *rows);
 
-/* Appends the values that covered rows have in covered->columns[column]; NULLs are left out. */
+/* Appends the integers that rows have in covered->columns[column] to values, without NULLs. */
 extern void hg_covered_add_values(const HgCovered *covered, const HgIntegers *rows, int column,
 								  HgIntegers *values);
 
@@ -223,9 +233,9 @@ extern HgFlatMask *hg_covered_mask_without(const HgCovered *covered, const HgInt
 										   uint64 *left);
 
 /*
- * Applies the pending predicates to the covered rows whose numbers are in rows.  Returns the rows
- * that pass as a copy of covered, in CurrentMemoryContext.  In covered itself the predicates stay
- * pending.
+ * Applies the pending predicates to the covered rows whose numbers are in rows.  Returns a copy of
+ * covered, in CurrentMemoryContext, whose covered rows are those that pass.  In covered itself the
+ * predicates stay pending.
  */
 extern HgCovered *hg_covered_apply_rows(const HgCovered *covered, const HgIntegers *rows);
 
@@ -237,7 +247,7 @@ extern void hg_covered_select_rows(HgCovered *covered, const HgIntegers *rows);
  * ---------------------------------------------------------------------
  */
 
-/* The position of a process in the segments of covered rows. */
+/* The covered rows that a process reads, segment by segment. */
 typedef struct HgUncover
 {
 	HgCovered *covered;			 /* NULL if no row is uncovered */
@@ -249,12 +259,12 @@ typedef struct HgUncover
 } HgUncover;
 
 /*
- * Begins reading covered rows, in CurrentMemoryContext.  *next_part is a counter that all
+ * Initializes reading covered rows, in CurrentMemoryContext.  *next_part is a counter that all
  * processes share and that begins with 0; each segment is read by one process.
  */
 extern void hg_uncover_begin(HgUncover *uncover, HgCovered *covered, pg_atomic_uint32 *next_part);
 
-/* Fills a batch, whose columns are covered->columns.  Returns false at the end. */
+/* Fills a batch, whose columns are covered->columns, and sets nrows.  Returns false at the end. */
 extern bool hg_uncover_next(HgUncover *uncover, HgBatch *batch);
 
 #endif /* HG_COVERED_H */

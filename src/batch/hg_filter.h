@@ -3,9 +3,10 @@
  * hg_filter.h
  *	  Runtime filters: the keys of one side reject rows of the other side that cannot match.
  *
- * A filter has all keys of one side of a join, usually the inner one.  Rows of the other side that
- * it rejects need not be stored, binned or written to disk.  It is built from keys in memory, or while they go to disk, in one of
- * two forms:
+ * A filter has all keys of one side of a join, usually the inner one, as words (hg_key.h).  Rows of
+ * the other side that it rejects need not be stored, binned or written to disk.  It is built from
+ * keys in memory (hg_filter_create()), or while they go to disk (hg_filter_begin(),
+ * hg_filter_add()), in one of two forms:
  *
  * - bitmap: one bit for each word from the least to the greatest, if they are known and not too
  *   far apart.  It is exact.
@@ -39,7 +40,7 @@ typedef struct HgFilter
 	MemoryContext context; /* owns the filter */
 	HgCharge charge;	   /* set by hg_filter_charge() */
 	HgFilterForm form;
-	uint64 sign;   /* bit to flip so that words are ordered */
+	uint64 sign;   /* mask that is XORed with words, so that they are ordered as unsigned */
 	uint64 least;  /* of the ordered words; 0 if unknown */
 	uint64 extent; /* the greatest minus the least */
 	uint64 *bits;  /* bitmap: [extent / 64 + 1]; Bloom: [blocks] */
@@ -51,34 +52,36 @@ typedef struct HgFilter
 } HgFilter;
 
 /*
- * Creates a filter of keys, in its own context below CurrentMemoryContext.  Returns NULL if it
- * would take more than max_bytes, or if there are no keys.
+ * Creates a filter of keys, whose words have key_width (4 or 8) bytes, in its own context below
+ * CurrentMemoryContext.  Chooses the form.  Returns NULL if it would take more than max_bytes, if
+ * memory is short, or if there are no keys.
  */
 extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
 
 /*
- * Creates a Bloom filter of a given size for the given keys and an unknown number that
+ * Creates a Bloom filter of bytes, in the same way, for the given keys and an unknown number that
  * hg_filter_add() adds.  More keys make it reject fewer rows.  Returns NULL if memory is short.
  */
 extern HgFilter *hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 
-/* Adds words[which[nwords]], or words[nwords] if which is NULL, to such a filter. */
+/* Adds words[which[nwords]], or words[nwords] if which is NULL, after hg_filter_begin(). */
 extern void hg_filter_add(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords);
 
 /* Charges 1/parts of a filter's memory to a budget, until the filter is destroyed. */
 extern void hg_filter_charge(HgFilter *filter, HgBudget *budget, int parts);
 
 /*
- * Tests words[which[nwords]], or words[nwords] if which is NULL.  Writes the indexes of those that
- * may match to selected, in order, and returns their number.  selected may be the array which.
+ * Tests words[which[nwords]], or words[nwords] if which is NULL, at most HG_BATCH_ROWS.  Writes the
+ * indexes in words of those that may match to selected, in order, and returns their number.
+ * selected may be the array which.  Clears pays if the filter rejects few.
  */
 extern int hg_filter_apply(HgFilter *filter, const uint64 *words, const uint16 *which, int nwords,
 						   uint16 *selected);
 
-/* Returns the share of rows that the filter lets through; 1 before it has tested enough rows. */
+/* Returns the share of tested rows that have passed, 0 to 1; 1 before it has tested enough rows. */
 extern double hg_filter_share(const HgFilter *filter);
 
-/* Frees the filter and its charge. */
+/* Frees the filter and its charge; shared bits stay. */
 extern void hg_filter_destroy(HgFilter *filter);
 
 /*
@@ -102,10 +105,13 @@ extern void hg_shared_filter_init(HgSharedFilter *shared);
 extern void hg_shared_filter_measure(HgSharedFilter *shared, const HgKeySet *keys,
 									 uint32 key_width);
 
-/* Allocates a filter of up to max_bytes.  Returns its bytes, or 0 if there is none. */
+/* Allocates an empty filter of up to max_bytes.  Returns its bytes, or 0 if there is none. */
 extern uint64 hg_shared_filter_create(HgSharedFilter *shared, dsa_area *area, uint64 max_bytes);
 
-/* Adds this process's keys, and returns the filter in its own context; NULL if there is none. */
+/*
+ * Adds this process's keys, and returns its HgFilter of the shared bits, in a context as
+ * hg_filter_create() does; NULL if there is none.
+ */
 extern HgFilter *hg_shared_filter_open(const HgSharedFilter *shared, dsa_area *area,
 									   const HgKeySet *keys, uint32 key_width);
 

@@ -28,7 +28,7 @@
  */
 extern bool hg_graph_parts(const HgKeyEncoder *encoder, HgSide side, HgGraphPart *parts);
 
-/* Returns true if the key's words are the integers of its only column. */
+/* Returns true if the key has one column, and its words are that column's integers. */
 static inline bool
 hg_graph_key_is_integer(const HgGraphKey *key)
 {
@@ -36,8 +36,9 @@ hg_graph_key_is_integer(const HgGraphKey *key)
 }
 
 /*
- * Creates the encoder of a graph of columns[ncolumns], in CurrentMemoryContext, and fills in *key.
- * Both sides of the encoder make the same words.  Returns NULL if the columns cannot have a graph.
+ * Creates the encoder of a graph of columns[ncolumns], at most HG_GRAPH_COLUMNS, in
+ * CurrentMemoryContext, and fills in *key.  Both sides of the encoder make the same words.  Returns
+ * NULL if the columns cannot have a graph.
  */
 extern HgKeyEncoder *hg_graph_key_create(int ncolumns, const HgResidentColumn *columns,
 										 HgGraphKey *key);
@@ -45,7 +46,10 @@ extern HgKeyEncoder *hg_graph_key_create(int ncolumns, const HgResidentColumn *c
 /* Reorders an encoder's parts, for both sides: part order[i] becomes part i. */
 extern void hg_graph_order_encoder(HgKeyEncoder *encoder, const int *order);
 
-/* Computes the words of the rows of segment versions. */
+/*
+ * Computes the words of the rows of segment versions: create it, begin a version, and call
+ * hg_graph_words_next() from row 0 on until nrows.
+ */
 typedef struct HgGraphWords
 {
 	HgKeyEncoder *encoder;
@@ -65,16 +69,16 @@ typedef struct HgGraphWords
 /* Creates it in CurrentMemoryContext; NULL if the columns cannot have a graph. */
 extern HgGraphWords *hg_graph_words_create(int ncolumns, const HgResidentColumn *columns);
 
-/* Begins the rows of a version.  Returns false if the version lacks a column. */
+/* Begins the rows of a version, which must stay pinned.  Returns false if it lacks a column. */
 extern bool hg_graph_words_begin(HgGraphWords *words, const HgSegmentVersion *version);
 
 /*
- * Returns true if the version has a key value out of line.  Without a snapshot that sees the row,
- * such a value must not be fetched, so that the version gets no words.
+ * Returns true if the current version has a key value out of line (TOAST).  Without a snapshot that
+ * sees the row, such a value must not be fetched, so that the version gets no words.
  */
 extern bool hg_graph_words_lie_outside(HgGraphWords *words);
 
-/* Computes the words of a batch of rows from first on.  Returns the number of rows. */
+/* Sets words[] and nulls[] for up to HG_BATCH_ROWS rows from first on.  Returns their number. */
 extern int hg_graph_words_next(HgGraphWords *words, uint32 first);
 
 #endif /* HG_GRAPH_KEY_H */

@@ -3,7 +3,7 @@
  * hg_held_rows.h
  *	  The rows of an input of a join that are in memory, as key words and columns.
  *
- * There are three stores:
+ * hg_input.c fills three stores as it reads:
  *
  * - words: the key words, which the engine joins by row number.
  * - rows: the columns that are needed above, under the same row numbers.
@@ -41,7 +41,7 @@ typedef struct HgHeldRows
 	HgColumnStore *rows;
 	HgColumnStore *null_rows;
 	HgKeyBits *bits;		   /* a bitmap of keys, except those in words; or NULL */
-	bool selected;			   /* words and rows are a selection of the rows in memory */
+	bool selected;			   /* words and rows are copies of some of the rows in memory */
 	HgKeyColumn *spare_words;  /* if selected, the words of all rows; otherwise empty, or NULL */
 	HgColumnStore *spare_rows; /* if selected, all rows; otherwise empty, or NULL */
 	HgBatch *moved;			   /* rows that are moved between stores, or from or to a spill set */
@@ -50,8 +50,8 @@ typedef struct HgHeldRows
 } HgHeldRows;
 
 /*
- * Initializes rows of columns[ncolumns], in CurrentMemoryContext: there are none yet.  Their
- * memory is charged to a part of budget.
+ * Initializes *held, which is zeroed, for rows of columns[ncolumns], in CurrentMemoryContext; words
+ * have key_width (4 or 8) bytes.  Memory is charged to held->budget, a part of budget.
  */
 extern void hg_held_init(HgHeldRows *held, TupleDesc scan_desc, int ncolumns,
 						 const HgInputColumn *columns, uint32 key_width, HgBudget *budget);
@@ -59,7 +59,7 @@ extern void hg_held_init(HgHeldRows *held, TupleDesc scan_desc, int ncolumns,
 /* Returns the bytes of the stores' memory, used or not. */
 extern uint64 hg_held_reserved(const HgHeldRows *held);
 
-/* Returns the estimated bytes of a row; row_width is the plan's. */
+/* Returns the estimated bytes of a row with its key; row_width is the plan's estimate in bytes. */
 extern uint64 hg_held_row_bytes(uint32 key_width, int row_width);
 
 /* Returns the number of rows, including those with a NULL key. */
@@ -76,18 +76,18 @@ hg_held_keys(const HgHeldRows *held)
 	return held->words->rows + (held->bits != NULL ? held->bits->map.keys : 0);
 }
 
-/* Stores rows with a key that were read: their words and columns. */
+/* Copies the rows with a key, of rows that were read, to words and rows. */
 extern void hg_held_store(HgHeldRows *held, const HgInputRows *rows, const HgSpillKeys *keys);
 
 /* Sends keys that are stored later through an asynchronous upload; with NULL none are sent. */
 extern void hg_held_set_upload(HgHeldRows *held, HgUpload *upload);
 
-/* Sends new words of a side if the upload is due. */
+/* Sends all new words, as those of side, if there is an upload and enough words are new. */
 extern void hg_held_upload(HgHeldRows *held, HgSide side);
 
 /*
- * Moves the rows to a spill set, except those with a key that a filter rejects, and frees their
- * memory.  Keys of a bitmap go to collector too.  Both filters may be NULL.
+ * Moves the rows to a spill set, except those with a key that filter rejects, and frees their
+ * memory.  Keys of a bitmap are also added to collector.  Both filters may be NULL.
  */
 extern void hg_held_spill(HgHeldRows *held, HgSpill *spill, HgFilter *collector, HgFilter *filter);
 
@@ -98,8 +98,8 @@ extern void hg_held_clear(HgHeldRows *held);
 extern void hg_held_release(HgHeldRows *held);
 
 /*
- * Selects the rows that a filter lets through, in order; only they are joined.  The copies may
- * take limit bytes, from CurrentMemoryContext.  Returns false, and selects all rows, if there are
+ * Copies the rows that a filter lets through, in order, so that only they are joined.  The copies
+ * may take limit bytes, in CurrentMemoryContext.  Returns false, and selects all rows, if there are
  * too many.  There must be no row with a NULL key.
  */
 extern bool hg_held_select(HgHeldRows *held, HgFilter *filter, uint64 limit);
@@ -110,7 +110,7 @@ extern void hg_held_select_all(HgHeldRows *held);
 /*
  * Replaces the keys by a bitmap of at most limit bytes.  The join must need no column of the side.
  * If repeats is true, duplicate keys count once.  Returns false, and changes nothing, if the keys
- * do not fit, or if a key is duplicate and repeats is false.
+ * do not fit, or if a key is a duplicate and repeats is false.
  */
 extern bool hg_held_begin_bits(HgHeldRows *held, bool repeats, uint64 limit);
 

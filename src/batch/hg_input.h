@@ -3,9 +3,10 @@
  * hg_input.h
  *	  One input of a join: the rows of a child plan or of partitions on disk, and those in memory.
  *
- * An input reads rows from its child plan (hg_child_rows.h), or from a partition of a spill set
- * (hg_spill.h).  They go into memory (hg_held_rows.h), to a spill set, or to a stream
- * (HgInputStream).
+ * The join node creates an input for each side.  An input reads rows from its child plan
+ * (hg_child_rows.h), or from a partition of a spill set (hg_spill.h).  They go into memory
+ * (hg_input_fill()), to a spill set (hg_input_spill()), or to a stream (HgInputStream).  Each row's
+ * key is a word (hg_key.h), which the engine joins.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -34,9 +35,8 @@ typedef struct HgInput
 } HgInput;
 
 /*
- * Creates an empty input in CurrentMemoryContext.  key_exprs[encoder->nparts] refer to the child's
- * columns as OUTER_VAR or INNER_VAR, by side.  parent owns them and the scan slot.  Rows in memory
- * are charged to budget.
+ * Creates an empty input in CurrentMemoryContext.  columns[ncolumns] are needed above, in the scan
+ * slot of parent.  Rows in memory are charged to budget.  See hg_child_init() for the rest.
  */
 extern HgInput *hg_input_create(HgSide side, PlanState *plan, ScanState *parent,
 								HgKeyEncoder *encoder, List *key_exprs, int ncolumns,
@@ -53,8 +53,8 @@ extern void hg_input_fill(HgInput *input, uint64 max_rows);
 
 /*
  * Reads keys into the bitmap, after hg_held_begin_bits(), until the end (at_end is then set).
- * Returns false if the next key cannot be added.  It is then in words, and the input can be
- * spilled.
+ * Returns false if the next key cannot be added.  The rows read but not added are then in words,
+ * and the input can be spilled.
  */
 extern bool hg_input_fill_bits(HgInput *input);
 
@@ -73,7 +73,7 @@ hg_input_is_unread(const HgInput *input)
 extern bool hg_input_is_empty(HgInput *input);
 
 /*
- * Reads the next rows without storing them.  keys has their words by row of the batch.  Both are
+ * Reads the next rows without storing them: sets *rows, and *keys by row of the batch.  Both are
  * valid until the next call.  Returns false at the end, and sets at_end.
  */
 extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
@@ -81,7 +81,7 @@ extern bool hg_input_read(HgInput *input, HgInputRows *rows, HgSpillKeys *keys);
 /* Reads the next rows as a run, as hg_child_read_run() does. */
 extern bool hg_input_read_run(HgInput *input, int max_rows, HgRun *run);
 
-/* Returns the number of ordinals (hg_covered.h). */
+/* Returns the number of ordinals (hg_covered.h) of covered rows and rows in memory. */
 static inline uint64
 hg_input_count_ordinals(const HgInput *input)
 {
@@ -92,26 +92,30 @@ hg_input_count_ordinals(const HgInput *input)
 }
 
 /*
- * Fetches rows[nrows] into rows 0 .. nrows - 1 of a batch of the join's scan slot.  Either all of
- * them are covered or none is.
+ * Fetches the needed columns of rows[nrows], at most HG_BATCH_ROWS numbers, into rows 0 .. nrows -
+ * 1 of a batch whose columns are the join's scan slot's.  Either all of them are covered or none
+ * is.
  */
 extern void hg_input_get(HgInput *input, const uint32 *rows, int nrows, HgBatch *batch);
 
-/* Moves the rows in memory to a spill set, frees their memory, and reads the rest there. */
+/*
+ * Moves the rows in memory to a spill set, frees their memory, and writes all further rows there.
+ * Rows that the child's filter rejects are left out.
+ */
 extern void hg_input_spill(HgInput *input, HgSpill *spill);
 
-/* Removes the rows in memory, and reads from a partition. */
+/* Removes the rows in memory, and makes the input read a partition of spill from its start. */
 extern void hg_input_set_partition(HgInput *input, HgSpill *spill, int number);
 
-/* Removes the rows in memory, and ends the input after all partitions were read. */
+/* Removes the rows in memory, after all partitions were read, and sets at_end. */
 extern void hg_input_end_partitions(HgInput *input);
 
 /* Calls hg_child_begin_uncover(), after which the input is not at its end. */
 extern void hg_input_begin_uncover(HgInput *input, pg_atomic_uint32 *next_part);
 
 /*
- * Removes the rows in memory, and reads the child from its start; the caller rescans it.  The
- * filter stays, because it depends on the other side only.
+ * Removes the rows in memory, and makes the input read the child from its start; the caller rescans
+ * it.  The filter stays, because it depends on the other side only.
  */
 extern void hg_input_restart(HgInput *input);
 
@@ -121,10 +125,10 @@ extern void hg_input_rescan(HgInput *input);
 /*
  * Rows of an input that are joined as they are read, without storing them.
  *
- * A stream returns one batch of the child's rows at a time, or a run.  It holds the rows' key words
- * for the engine, and copies the columns that are needed above directly into the join's rows.  If
- * every row of a batch has one match, as in a star's dimensions, columns are passed on without a
- * copy.
+ * A stream returns one batch of the child's rows at a time, or a run (HgRun).  It holds the rows'
+ * key words for the engine, and copies the columns that are needed above directly into the join's
+ * rows.  If every row of a batch has one match, as in a star's dimensions, columns are passed on
+ * without a copy.
  */
 
 typedef struct HgInputStream
@@ -156,8 +160,8 @@ typedef struct HgInputStream
 extern HgInputStream *hg_input_stream_create(HgInput *input, HgBatch *out);
 
 /*
- * Reads the next rows, which are valid until the next call.  Rows with a NULL key are skipped.
- * Returns false at the end.
+ * Reads the next rows: sets nrows and keys, which are valid until the next call.  Rows with a NULL
+ * key are skipped.  Returns false at the end.
  */
 extern bool hg_input_stream_next(HgInputStream *stream);
 

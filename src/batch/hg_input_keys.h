@@ -3,6 +3,8 @@
  * hg_input_keys.h
  *	  The keys of the rows that an input reads from its child, as words.
  *
+ * hg_child_rows.c initializes them once, and encodes the keys of each batch that it reads.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -36,9 +38,10 @@ typedef struct HgInputKeys
 } HgInputKeys;
 
 /*
- * Initializes the keys of the rows of a batch.  Its column i is attribute attnos[i], from 0, of
- * the child's rows; every attribute that a key needs must be there.  exprs[encoder->nparts] refer
- * to the child's columns as OUTER_VAR or INNER_VAR, by side; parent owns them.
+ * Initializes the keys of the rows of plan, which come in the batch rows.  Its column i is
+ * attribute attnos[i], from 0, of the plan's rows; every attribute that a key needs must be there.
+ * exprs, one for each part of the encoder, refer to the plan's columns as OUTER_VAR or INNER_VAR,
+ * by side; parent owns them.  Neither rows nor attnos are copied.
  */
 extern void hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, PlanState *parent,
 							   HgKeyEncoder *encoder, List *exprs, HgBatch *rows,
@@ -48,9 +51,9 @@ extern void hg_input_keys_init(HgInputKeys *keys, HgSide side, PlanState *plan, 
 extern bool hg_input_keys_is_column(const Expr *expr);
 
 /*
- * Encodes the keys of the batch's rows from first on.  Sets *end to the row behind the last
- * encoded one; the bytes of expressions' values bound it.  Values are valid until the next call.
- * Returns the number of keys that are not NULL.
+ * Encodes the keys of the batch's rows from first on, into encoded, by row.  Sets *end to the row
+ * behind the last encoded one; if the values of expressions take much memory, rows may be left.
+ * keys->values is valid until the next call.  Returns the number of rows with a key.
  */
 extern int hg_input_keys_encode(HgInputKeys *keys, int first, int *end, HgSpillKeys *encoded);
 
@@ -74,7 +77,7 @@ typedef struct HgInputRows
 	uint16 null_rows[HG_BATCH_ROWS];
 } HgInputRows;
 
-/* Sorts the rows first .. end - 1 of a batch into those with a key and those without. */
+/* Sets which, key_rows and null_rows: the rows first .. end - 1 of a batch, by null_keys. */
 extern void hg_input_rows_sort(HgInputRows *rows, const bool *null_keys, int first, int end);
 
 #endif /* HG_INPUT_KEYS_H */

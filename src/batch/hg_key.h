@@ -74,7 +74,7 @@ extern HgOperator hg_key_operator(Oid operator_oid);
 /* Returns true if the operator has hash functions for both sides.  Never fails. */
 extern bool hg_key_operator_usable(Oid operator_oid);
 
-/* get_commutator(), from the cache. */
+/* Does what get_commutator() does, from the cache. */
 extern Oid hg_key_commutator(Oid operator_oid);
 
 /* hg_key.c: join keys as words of a fixed width */
@@ -114,10 +114,10 @@ typedef struct HgKeyEncoder
 	HgKeyPart parts[FLEXIBLE_ARRAY_MEMBER];
 } HgKeyEncoder;
 
-/* Returns true if an encoder of the clauses is exact.  *width (or NULL) is bytes of a word. */
+/* Returns true if an encoder of the clauses is exact.  Sets *width, unless NULL, to its width. */
 extern bool hg_key_is_exact(int nclauses, const HgKeyClause *clauses, uint32 *width);
 
-/* Creates an encoder in CurrentMemoryContext.  All operators must be usable. */
+/* Creates an encoder in CurrentMemoryContext.  All operators must be usable (HgOperator). */
 extern HgKeyEncoder *hg_key_encoder_create(int nclauses, const HgKeyClause *clauses);
 
 /* Returns true if the key of a side is one column's values as they are stored in an array. */
@@ -128,9 +128,9 @@ extern bool hg_key_is_integer(const HgKeyEncoder *encoder, HgSide side);
 
 /*
  * Encodes rows first .. first + nrows - 1 of a batch of a side.  Column at[i] has the values of
- * part i.  null_keys[row] becomes true if the key is NULL and the row matches nothing; otherwise
- * words[row] becomes the key.  Returns the number of rows with a key.  Hash functions allocate in
- * temporary, which may be reset.
+ * part i.  null_keys[row] becomes true if the key is NULL and the row matches nothing; otherwise it
+ * becomes false, and words[row] the key.  Returns the number of rows with a key.  Hash functions
+ * allocate in temporary, which may be reset, and may raise errors.
  */
 extern int hg_key_encode(HgKeyEncoder *encoder, HgSide side, const HgBatch *batch, const int *at,
 						 int first, int nrows, uint64 *words, bool *null_keys,

@@ -4,10 +4,10 @@
  *	  The keys of one side: their words in the order of its rows, or a bitmap of those that
  *	  exist.
  *
- * Words are in blocks that never move, so that an engine reads them in place.  Each block is twice
- * as large as the one before, up to a limit.  A piece is a run of words that are consecutive in a
- * block and in row numbers.  A piece may also be another owner's array, which must live until the
- * column is cleared.
+ * A word is a key of 4 or 8 bytes (hg_key.h).  Words are in blocks that never move, so that an
+ * engine reads them in place.  Each block is twice as large as the one before, up to a limit.  A
+ * piece is a run of words that are consecutive in a block and in row numbers.  A piece may also be
+ * another owner's array, which must live until the column is cleared.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -60,7 +60,7 @@ hg_key_column_job_bytes(const HgKeyColumn *column)
 	return column->rows * (column->row_bytes - column->width);
 }
 
-/* Returns the charge of one word of a width. */
+/* Returns the charge of one word of 4 or 8 bytes, HgKeyColumn.row_bytes. */
 extern uint64 hg_key_column_row_bytes(uint32 width);
 
 /* Removes the words, and keeps the memory for the next ones. */
@@ -125,15 +125,16 @@ extern HgKeyBits *hg_key_bits_create(MemoryContext parent, uint32 width, bool re
 extern void hg_key_bits_destroy(HgKeyBits *bits);
 
 /*
- * Allocates a bitmap for all words of pieces[npieces], before any is added.  A bitmap that grows
- * word by word takes more memory.  Returns false if the words do not fit the limit.
+ * Allocates a bitmap for all words of pieces[npieces], before any is added; it does not add them.
+ * A bitmap that grows word by word takes more memory.  Returns false if the words do not fit the
+ * limit or memory is short.
  */
 extern bool hg_key_bits_reserve(HgKeyBits *bits, const HgKeyPiece *pieces, int npieces);
 
 /*
  * Adds the array words[nwords], whose elements have the set's width.  Returns the number of words
- * added.  It is less than nwords if the next word does not fit, or is in the set already while
- * repeats is false.
+ * added.  It is less than nwords if the next word does not fit the limit or memory, or is in the
+ * set already while repeats is false.
  */
 extern uint64 hg_key_bits_add(HgKeyBits *bits, const void *words, uint64 nwords);
 

@@ -22,9 +22,9 @@
 extern bool hg_numeric_decode(Datum value, int128 *scaled, int *scale);
 
 /*
- * Sets the scaled integers of values[n], which must all have the same display scale.  A row that
- * nulls marks (NULL: no row) is skipped and gets 0.  Returns false if scales differ, if a value
- * does not fit 64 bits, or if hg_numeric_decode() would refuse it.
+ * Sets scaled[n] to the scaled integers of the numerics values[n], and *scale to their display
+ * scale.  A row that nulls marks (NULL: no row) is skipped and gets 0.  Returns false if scales
+ * differ, if a value does not fit 64 bits, or if hg_numeric_decode() would refuse it.
  */
 extern bool hg_numeric_decode_column(const Datum *values, const bool *nulls, int n, int64 *scaled,
 									 int *scale);
@@ -32,10 +32,10 @@ extern bool hg_numeric_decode_column(const Datum *values, const bool *nulls, int
 /* Multiplies *scaled by 10^decimals.  Returns false, and leaves *scaled undefined, on overflow. */
 extern bool hg_numeric_scale_up(int128 *scaled, int decimals);
 
-/* Returns the numeric of an integer scaled by 10^scale. */
+/* Returns the numeric scaled / 10^scale, of this display scale, in CurrentMemoryContext. */
 extern Datum hg_numeric_make(int128 scaled, int scale);
 
-/* Returns the numeric of an integer. */
+/* Returns the numeric of an integer, in CurrentMemoryContext. */
 extern Datum hg_numeric_integer(int128 value);
 
 /*
@@ -44,7 +44,7 @@ extern Datum hg_numeric_integer(int128 value);
  * ------------------------------------------------------------------------
  */
 
-/* Digits of stored numerics, and bits of the first word of their header, short or long. */
+/* Digits of stored numerics, and bits of the first uint16 of their header, short or long. */
 #define HG_DIGIT_BASE 10000
 #define HG_DIGIT_DECIMALS 4
 #define HG_NUMERIC_SPECIAL 0xC000
@@ -84,8 +84,8 @@ extern HgScaledFormat hg_scaled_format(int scale);
 extern bool hg_scaled_load(const char *numeric, int64 *scaled, int *scale);
 
 /*
- * Sets the digits, lowest first, of a scaled integer whose product with the factor overflows.
- * Returns the number of digits.
+ * Sets digits[HG_SCALED_DIGITS] to the base-10000 digits, lowest first, of scaled * factor, which
+ * overflows 64 bits.  Returns the number of digits.
  */
 extern int hg_scaled_many_digits(uint64 scaled, uint64 factor, uint16 *digits);
 

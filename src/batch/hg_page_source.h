@@ -7,7 +7,9 @@
  * as they are, without rows that the snapshot does not see, and the device applies the qual.  The
  * scan is then at its end.  Row counters get the number of rows that the device has found.
  *
- * If the device cannot use the pages after all, the scan is made unread again.
+ * For both sides, a join initializes, begins and sends a page source; after the device has joined
+ * them, it calls the count and report functions.  If the device cannot use the pages after all, it
+ * calls hg_page_source_rescan().
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -35,18 +37,18 @@ typedef struct HgPageSource
 	double rows;	/* in all blocks */
 	double visible; /* share of blocks that are all-visible */
 
-	/* what was sent */
+	/* what was sent by this process */
 	uint64 pages;
-	uint64 uploaded_rows;
-	bool begun;
+	uint64 uploaded_rows;		/* rows in these pages that the snapshot sees */
+	bool begun;					/* hg_page_source_begin() has returned true */
 	NodeInstrumentation before; /* of the scan, if it is instrumented */
 } HgPageSource;
 
 /*
- * Initializes a page source of a table.  wanted[0] is the key's column, and the other
- * wanted[nwanted] columns are sent too.  If together is true, it has the pages that this process
- * gets of a parallel scan.  Returns false if the scan cannot be a page source, or would read blocks
- * from the cache.  It does not use the scan.
+ * Initializes a page source of a table.  wanted[nwanted] are columns of the table's source: first
+ * the key's column, then others that the device needs.  If parallel is true, it has the pages that
+ * this process gets of a parallel scan.  Returns false if the scan cannot be a page source, or
+ * would read blocks from the cache.  It does not use the scan.
  */
 extern bool hg_page_source_init(HgPageSource *page_source, HgScanTable *table, bool parallel,
 								int nwanted, const int *wanted);
@@ -60,16 +62,16 @@ extern double hg_page_source_saved_ms(const HgPageSource *page_source);
 /* Begins the scan, which must be unread.  Returns false if its pages cannot be sent after all. */
 extern bool hg_page_source_begin(HgPageSource *page_source);
 
-/* Copies all pages to a side of the job; false if it does not take them all. */
+/* Copies all pages to a side of the job; returns false if the job does not take them all. */
 extern bool hg_page_source_send(HgPageSource *page_source, HgPageJob *job, HgSide side);
 
-/* Counts the rows and blocks that were read, after the device has joined them. */
+/* Counts the rows and blocks that this process sent as read, after the device has joined them. */
 extern void hg_page_source_count(HgPageSource *page_source);
 
 /* Reports to EXPLAIN that rows of uploaded_rows, over all processes, have passed the qual. */
 extern void hg_page_source_report(HgPageSource *page_source, uint64 uploaded_rows, uint64 rows);
 
-/* Makes the scan unread again, because its pages were sent in vain. */
+/* Makes the scan unread again, if it was begun, because its pages were sent in vain. */
 extern void hg_page_source_rescan(HgPageSource *page_source);
 
 /* Makes the parallel scan hand out all blocks again; one process calls it for all. */

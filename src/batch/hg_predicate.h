@@ -3,12 +3,13 @@
  * hg_predicate.h
  *	  Clauses over columns, as sets of rows.
  *
- * A predicate is the set of rows for which an SQL expression is TRUE.  It is two-valued, because
- * callers only ask whether the expression is TRUE.  The rows for which it is FALSE are another
- * predicate.
+ * A predicate is the set of a table's rows for which an SQL expression is TRUE.  The rows for which
+ * it is FALSE are another predicate; rows for which it is NULL are in neither.
  *
- * A predicate is made of an expression and bound to the columns of a batch.  It is then applied to
- * batches or arrays, judged by bounds of all values, or compiled into a filter of a device.
+ * hg_predicate_from_clause() makes a predicate of an expression, and hg_predicate_bind() binds it
+ * to the columns of a batch.  It can then be applied to batches or to arrays of cached columns,
+ * judged by bounds of all values, or compiled into a filter for a device.  A predicate lives as
+ * long as the memory context in which it was made.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -54,7 +55,7 @@ typedef struct HgIntervals
 	HgInterval intervals[FLEXIBLE_ARRAY_MEMBER];
 } HgIntervals;
 
-/* Returns the union of intervals[n], which is sorted.  An interval with low > high is empty. */
+/* Returns the union of intervals[n]; sorts that array.  An interval with low > high is empty. */
 extern HgIntervals *hg_intervals_create(int n, HgInterval *intervals);
 
 /* Returns the set of the integers from low to high, both included. */
@@ -75,9 +76,9 @@ extern bool hg_intervals_meet(const HgIntervals *set, int128 low, int128 high);
 /*
  * Expressions over columns of a table whose results a predicate compares.
  *
- * One expression's numbers are in a set or not; two expressions are compared with each other.
- * hg_arithmetic.c computes either exactly what PostgreSQL computes, or nothing for the whole batch.
- * So a comparison raises no error, and a row that would raise one is rechecked.
+ * A predicate tests whether the number of one expression is in a set, or how two expressions
+ * compare.  hg_arithmetic.c computes either exactly what PostgreSQL computes, or nothing for the
+ * whole batch.  So a comparison raises no error, and a row that would raise one is rechecked.
  */
 
 /* The most terms of all expressions that a scan's conditions compare. */
@@ -87,16 +88,16 @@ typedef struct HgCompared
 {
 	Node *exprs[2]; /* not copied; the second is NULL if there is only one */
 	HgArithmetic *arithmetic;
-	int numbers[2]; /* of the expressions in arithmetic */
+	int numbers[2]; /* the expressions' numbers in arithmetic */
 	int ncolumns;
 	int *attnos;  /* [ncolumns] attributes of the table */
-	int *columns; /* [ncolumns] of a batch; filled in by what binds a predicate */
+	int *columns; /* [ncolumns] their columns in a batch; hg_predicate_bind() sets them */
 } HgCompared;
 
 /*
  * Creates the comparison of one expression, or of two if other is not NULL, in
- * CurrentMemoryContext.  Returns NULL if the expressions have no columns or cannot be computed
- * column by column.
+ * CurrentMemoryContext.  Returns NULL if the expressions have no columns, have too many terms, or
+ * cannot be computed column by column.
  */
 extern HgCompared *hg_compared_create(Node *expr, Node *other);
 
@@ -104,14 +105,15 @@ extern HgCompared *hg_compared_create(Node *expr, Node *other);
 extern bool hg_compared_equal(const HgCompared *a, const HgCompared *b);
 
 /*
- * Returns the numbers of the only expression for all rows of a batch, valid until the next batch.
- * Returns NULL if a row's number does not fit.
+ * Returns the numbers of the first expression for all rows of a batch, valid until the next batch.
+ * Returns NULL if a row's number does not fit (hg_arithmetic_evaluate()).
  */
 extern const HgNumbers *hg_compared_numbers(HgCompared *compared, const HgBatch *batch);
 
 /*
- * Compares the two expressions: orders[i] is -1, 0 or 1, the order of the first to the second in
- * row i.  nulls[i] is true if either is NULL there.  Returns false if a row's number does not fit.
+ * Compares the two expressions in each row of a batch: sets orders[i] to -1, 0 or 1, the order of
+ * the first to the second, and nulls[i] to whether either is NULL.  Returns false, and sets
+ * nothing, if a row's number does not fit.
  */
 extern bool hg_compared_orders(HgCompared *compared, const HgBatch *batch, int64 *orders,
 							   bool *nulls);
@@ -157,7 +159,7 @@ struct HgPredicate
 	int16 attlen;
 	HgValueOrder order;
 	AttrNumber other_attno; /* of ORDER: the other column */
-	int other;
+	int other;				/* its column of the batch */
 	int16 other_attlen;
 
 	/* of COMPUTED and COMPUTED_ORDER; order is NUMERIC or an order of integers */
@@ -178,25 +180,32 @@ struct HgPredicate
 	int nbytes;
 	HgBytes *bytes; /* [nbytes]; of EQUAL sorted and distinct; of LIKE none is empty */
 
-	/* results for the codes of a dictionary (hg_predicate_apply.c) */
+	/* results for the codes of the dictionary last seen (hg_predicate_apply.c) */
 	uint64 dictionary; /* serial of the dictionary; 0 if there is none */
-	uint32 nverdicts;
-	uint8 *verdicts; /* [nverdicts] */
+	uint32 nverdicts;  /* room of verdicts */
+	uint8 *verdicts;   /* by code: 0 or 1 for whether the value passes; others: not known */
 };
 
 /*
  * ------------------------------------------------------------------------
  * Functions that make predicates, in CurrentMemoryContext
  * ------------------------------------------------------------------------
+ *
+ * Their comments say which rows the returned predicate has.  It keeps sets, HgCompareds and the
+ * bytes of constants without a copy; arrays stay the caller's.  attno is a column of the table, and
+ * order says how its values are compared.  For BLANKS, constants have no trailing blanks.
  */
 
-/* Returns all rows, or none. */
+/* Returns the predicate of all rows if holds is true, otherwise of none. */
 extern HgPredicate *hg_predicate_constant(bool holds);
-/* Returns the rows in which the column is NULL, or is not. */
+/* Returns the rows in which the column is NULL if is_null is true, otherwise the others. */
 extern HgPredicate *hg_predicate_null(AttrNumber attno, bool is_null);
-/* Returns the rows whose integer, or scaled integer for HG_ORDER_NUMERIC, is in set. */
+/*
+ * Returns the rows whose integer is in set.  For HG_ORDER_NUMERIC, that is the value times
+ * 10^HG_PREDICATE_SCALE.
+ */
 extern HgPredicate *hg_predicate_integer(AttrNumber attno, HgValueOrder order, HgIntervals *set);
-/* Returns the rows in which the order of the column to the other column is in set. */
+/* Returns the rows in which the order (-1, 0 or 1) of the column to the other one is in set. */
 extern HgPredicate *hg_predicate_order(AttrNumber attno, HgValueOrder order, AttrNumber other_attno,
 									   HgIntervals *set);
 /* Returns the rows in which the expression's number, or the two expressions' order, is in set. */
@@ -204,20 +213,19 @@ extern HgPredicate *hg_predicate_computed(HgCompared *compared, HgValueOrder ord
 										  HgIntervals *set);
 /*
  * Returns the rows whose bytes are less than, equal to or greater than the constant's, as far as
- * allows[0], [1] and [2] are true.  The constant's bytes are not copied; for BLANKS they must have
- * no trailing blanks.
+ * allows[0], [1] and [2] are true.
  */
 extern HgPredicate *hg_predicate_bytes(AttrNumber attno, HgValueOrder order, HgBytes constant,
 									   const bool *allows);
 /*
  * Returns the rows whose bytes equal those of one of constants[nconstants] or, if negated, of none.
- * Sorts the constants, whose bytes are not copied; for BLANKS they must have no trailing blanks.
+ * Sorts the constants.
  */
 extern HgPredicate *hg_predicate_equal(AttrNumber attno, HgValueOrder order, int nconstants,
 									   HgBytes *constants, bool negated);
 /*
- * Returns the rows whose value contains the parts one behind the other; the bytes are not copied.
- * If at_start or at_end is set, the value begins with the first or ends with the last part.
+ * Returns the rows whose value contains the parts one behind the other or, if negated, does not. If
+ * at_start or at_end is set, the value begins with the first or ends with the last part.
  */
 extern HgPredicate *hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts,
 									  const HgBytes *parts, bool at_start, bool at_end,
@@ -225,15 +233,15 @@ extern HgPredicate *hg_predicate_like(AttrNumber attno, HgValueOrder order, int 
 
 /*
  * Returns the rows that are in all of args (AND) or in any (OR).  Sets of one column are merged.
- * The array stays the caller's; the result owns its predicates.
+ * The result owns the args' predicates.
  */
 extern HgPredicate *hg_predicate_combine(HgPredicateKind kind, int nargs, HgPredicate **args);
-/* Returns the rows that are not in arg; the result owns arg. */
+/* Returns the rows that are not in arg, those with NULL included; the result owns arg. */
 extern HgPredicate *hg_predicate_not(HgPredicate *arg);
 
 /*
- * Sets the integer of a numeric, scaled by 10^HG_PREDICATE_SCALE.  Returns false if it has more
- * decimals or is too large.
+ * Sets *scaled to a numeric times 10^HG_PREDICATE_SCALE.  Returns false if the numeric has more
+ * decimals, is too large, or cannot be decoded (hg_numeric_decode()).
  */
 extern bool hg_predicate_scale_value(Datum value, int128 *scaled);
 
@@ -244,22 +252,23 @@ extern bool hg_predicate_scale_value(Datum value, int128 *scaled);
  */
 
 /*
- * Binds a predicate's columns to those of a batch.  Column c of the batch is attribute attnos[c].
- * Missing attributes are appended, and *nattnos is raised; attnos has room for all of the table's
- * columns.
+ * Binds a predicate's columns to those of a batch.  Column c of the batch is attribute attnos[c]
+ * of the table, whose descriptor is desc.  Missing attributes are appended, and *nattnos is raised;
+ * attnos has room for all of the table's columns.
  */
 extern void hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber *attnos,
 							  int *nattnos);
 
-/* Sets used[column] for the columns of the batch that the predicate reads. */
+/* Sets used[column] to true for the columns of the batch that the predicate reads. */
 extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
 
-/* Sets used[column] for those that it can read as codes (HgBatch.takes_codes). */
+/* Does the same for the columns that the predicate can read as codes (HgBatch.takes_codes). */
 extern void hg_predicate_mark_codes(const HgPredicate *predicate, bool *used);
 
 /*
- * Scales the intervals of a predicate's set to values of 64 bits times 10^scale.  They are created
- * for 10^HG_PREDICATE_SCALE.  It may be called during a scan.
+ * Prepares a predicate that has a set for values that are stored as 64-bit integers times 10^scale:
+ * sets fast_lows and fast_highs.  A new predicate is prepared for HG_PREDICATE_SCALE.  It may be
+ * called during a scan.
  */
 extern void hg_predicate_prepare(HgPredicate *predicate, int scale);
 
@@ -287,7 +296,7 @@ struct HgValueBounds
 {
 	bool has_nulls; /* some values may be NULL */
 	bool all_nulls;
-	/* low to high has all integers, or scaled integers of NUMERIC, that are not NULL */
+	/* all values that are not NULL, as integers or times 10^HG_PREDICATE_SCALE, are low to high */
 	bool known;
 	int128 low;
 	int128 high;
@@ -301,7 +310,10 @@ typedef enum HgPredicateShare
 	HG_SHARE_ALL
 } HgPredicateShare;
 
-/* Returns the share of rows that are in a predicate.  bounds are by column of the batch. */
+/*
+ * Returns the share of rows that are in a predicate; bounds are by column of the batch.  A
+ * predicate that computes an expression always has HG_SHARE_SOME.
+ */
 extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
 										   const HgValueBounds *bounds);
 
@@ -312,9 +324,9 @@ extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
  */
 
 /*
- * Applying a predicate raises no error and has no effects.  Some rows need a recheck by the SQL
- * expression.  Their values are compressed, out of line or not understood, or a computed number of
- * their batch does not fit.
+ * A predicate is applied after hg_predicate_bind(), raises no error, and has no effects.  Some rows
+ * need a recheck by the SQL expression.  Their values are compressed, out of line or not
+ * understood, or a computed number of their batch does not fit.
  */
 
 /*
@@ -325,12 +337,15 @@ extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
 extern bool hg_predicate_apply(HgPredicate *predicate, const HgBatch *batch, bool *holds,
 							   bool *recheck);
 
-/* Applies a predicate over a column's bytes to a value.  Returns false if *holds is unknown. */
+/*
+ * Sets *holds to whether a BYTES, EQUAL or LIKE predicate holds for a value that is not NULL.
+ * Returns false if that is unknown, because the value is compressed or out of line.
+ */
 extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bool *holds);
 
 /*
- * Applies a predicate over a column's bytes to all values of a dictionary.  Returns true if
- * predicate->verdicts then has a boolean for each code, and false if some value is not known.
+ * Applies a BYTES, EQUAL or LIKE predicate to all values of a dictionary.  Returns true if
+ * predicate->verdicts then has a boolean for each code, and false if some value needs a recheck.
  */
 extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary);
 
@@ -340,7 +355,7 @@ extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary 
  * ------------------------------------------------------------------------
  */
 
-/* A column of a segment. */
+/* A column of a segment: consecutive blocks of the table, whose rows are in arrays in the cache. */
 struct HgPredicateColumn
 {
 	const HgSegmentArray *array;
@@ -348,14 +363,15 @@ struct HgPredicateColumn
 };
 
 /*
- * Returns true if the predicate can be applied to the arrays of its columns faster than to values
- * fetched from them.  It is then prepared for that.
+ * Returns true if the predicate can be applied to the arrays of its columns, which is faster than
+ * to values fetched from them.  It is then prepared for these arrays.  columns[] is by column of
+ * the batch.
  */
 extern bool hg_predicate_takes_arrays(HgPredicate *predicate, const HgPredicateColumn *columns);
 
 /*
- * Sets holds[i] to whether the predicate holds for row first + i, for i < n <= HG_BATCH_ROWS.
- * hg_predicate_takes_arrays() must have returned true.
+ * Sets holds[i] to whether the predicate holds for row first + i of the segment, for i < n <=
+ * HG_BATCH_ROWS.  hg_predicate_takes_arrays() must have returned true for these columns.
  */
 extern void hg_predicate_apply_arrays(const HgPredicate *predicate,
 									  const HgPredicateColumn *columns, uint32 first, int n,
@@ -374,11 +390,11 @@ extern void hg_predicate_apply_arrays(const HgPredicate *predicate,
  */
 
 /*
- * Adds a filter of a lookup's rows to filters, which are zeroed or already have the filters of
- * earlier lookups.  It lets those rows of a pinned graph through that are in all of
- * predicates[npredicates], which are bound.  Narrows *device_set to the devices that have all
- * columns.  Returns false, and leaves filters and *device_set as they were, if no device has them
- * or a predicate cannot be a filter.
+ * Adds a filter to filters, which are zeroed or already have the filters of earlier lookups.  It
+ * passes the rows of a pinned graph that are in all of predicates[npredicates], which are bound.
+ * lookup is 0 for a side's own rows, and n for rows that the side's lookup n - 1 finds.  Narrows
+ * *device_set to the devices that have all columns.  Returns false, and leaves filters and
+ * *device_set as they were, if no device has them or a predicate cannot be a filter.
  */
 extern bool hg_predicate_filter_add(HgRowFilters *filters, uint32 lookup,
 									const HgPinnedGraph *graph, int npredicates,

@@ -3,6 +3,9 @@
  * hg_projection.h
  *	  Computes the target list of a scan from the batches of a source below it.
  *
+ * hg_scan.c creates a projection, makes a source of hg_projection_inputs(), sets it as the
+ * projection's input, and then fills batches.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -17,8 +20,8 @@
 typedef struct HgProjection HgProjection;
 
 /*
- * Returns true if a target list may be computed for fewer rows or columns than the plan would
- * compute it for: it calls no volatile function and has no subplan.
+ * Returns true if a target list may be computed for fewer rows or columns than PostgreSQL's own
+ * plan node would compute it for: it calls no volatile function and has no subplan.
  */
 extern bool hg_projection_may_skip(List *targetlist);
 
@@ -36,20 +39,23 @@ extern HgProjection *hg_projection_create(PlanState *plan, int nattnos, const in
  */
 extern int hg_projection_inputs(const HgProjection *projection, const int **attnos);
 
-/* Returns true if some attribute is not one of the input's, or repeats one. */
+/* Returns true if an attribute must be computed: it is not one of the input's, or repeats one. */
 extern bool hg_projection_computes(const HgProjection *projection);
 
-/* Sets the source of these attributes, in that order. */
+/*
+ * Sets the source of the attributes of hg_projection_inputs(), in that order, and allocates in
+ * CurrentMemoryContext.
+ */
 extern void hg_projection_set_input(HgProjection *projection, HgBatchSource *input);
 
 /*
- * Fills an empty batch for a consumer's source, whose check and bounds it passes on.  Returns
- * false at the end.
+ * Fills an empty batch for a consumer's source.  The input gets that source's check, order,
+ * max_rows and half of max_bytes.  Returns false at the end.
  */
 extern bool hg_projection_fill(HgProjection *projection, HgBatch *batch,
 							   const HgBatchSource *consumer);
 
-/* Starts again, after the plan was rescanned or will be because of changed parameters. */
+/* Restarts the input, after the plan was rescanned or will be because of changed parameters. */
 extern void hg_projection_restart(HgProjection *projection);
 
 #endif /* HG_PROJECTION_H */

@@ -4,7 +4,7 @@
  *	  The values of cached columns: as Datums, and as columns of batches.
  *
  * The arrays are those of the segment of the scan's current run (hg_scan_resident.h).  Only
- * hg_resident_columns_add() and hg_resident_columns_run() allow columns that are left alone.
+ * hg_resident_columns_add() and hg_resident_columns_run() allow columns with attribute 0.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -44,18 +44,18 @@ extern void hg_resident_values_fetch(const HgResidentColumn *column, const HgSeg
 typedef struct HgResidentColumns HgResidentColumns;
 
 /*
- * Creates them in CurrentMemoryContext.  Column c of a batch is attnos[c], which the scan must
- * have; 0 leaves the column alone.
+ * Creates the columns of a scan in CurrentMemoryContext.  Column c of a batch is attnos[c], which
+ * the scan must have; 0 leaves the column of a batch unchanged.
  */
 extern HgResidentColumns *hg_resident_columns_create(const HgResidentScan *resident, int ncolumns,
 													 const AttrNumber *attnos);
 
 /*
- * Appends n rows of the current run to a batch, which has room for them: row first + which[i], or
- * first + i if which is NULL.  If the batch takes them (hg_batch.h) and the segment has them,
- * numerics are scaled integers and values are codes.  Codes need an empty batch.  By-reference
- * values point into the arrays, which live as long as the scan, or into memory that the next batch
- * uses again.
+ * Appends n rows of the current segment to a batch, which has room for them, and raises nrows: row
+ * first + which[i] of the segment, or first + i if which is NULL.  If the batch takes them
+ * (hg_batch.h) and the segment has them, numerics are scaled integers and values are codes.  Codes
+ * need an empty batch.  By-reference values point into the arrays, which live as long as the scan,
+ * or into memory that the next batch uses again.
  */
 extern void hg_resident_columns_add(HgResidentColumns *columns, uint32 first, const uint16 *which,
 									int n, HgBatch *batch);
@@ -69,19 +69,19 @@ extern bool hg_resident_columns_join(const HgResidentColumns *columns, const HgB
 /* Sets bounds[column] of all rows of the current run's segment. */
 extern void hg_resident_columns_bounds(const HgResidentColumns *columns, HgValueBounds *bounds);
 
-/* Sets arrays[column] of the current run's segment. */
+/* Sets arrays[column] to the arrays and dictionaries of the current run's segment. */
 extern void hg_resident_columns_arrays(const HgResidentColumns *columns, HgPredicateColumn *arrays);
 
 /*
- * Returns how many of the next n rows of the current run, at least one, a batch may take so that
- * their by-reference values have at most *room bytes.  Subtracts their bytes from *room.
+ * Returns a number of rows from first on, at most n, whose by-reference values have at most *room
+ * bytes; but at least 1.  Subtracts their bytes from *room, down to 0.
  */
 extern int hg_resident_columns_fit(const HgResidentColumns *columns, uint32 first, int n,
 								   Size *room);
 
 /*
- * Sets values[column] to the array from row first on, for consecutive rows of the current run.
- * Returns false if a column has NULLs or is by reference.
+ * Sets values[column] to the address of row first's value in the array, behind which those of the
+ * next rows follow.  Returns false if a column has NULLs or is by reference.
  */
 extern bool hg_resident_columns_run(const HgResidentColumns *columns, uint32 first,
 									const void **values);

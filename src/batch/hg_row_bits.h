@@ -10,8 +10,9 @@
  *	reading 2	restore, set ..., save, restore, ..., next_reading
  *	last one	restore, set ..., restore, ..., forget
  *
- * Bits before a chunk's first row, of rows that belong to all chunks, stay in memory.  The
- * participants of a parallel join set the bits of all rows in shared memory instead.
+ * A row is identified by its ordinal (hg_covered.h).  Bits before a chunk's first row, of rows that
+ * belong to all chunks, stay in memory.  The participants of a parallel join set the bits of all
+ * rows in shared memory instead.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -57,16 +58,16 @@ typedef struct HgRowBits
 /* Creates an empty set in CurrentMemoryContext.  Bits and file buffers are charged to a budget. */
 extern HgRowBits *hg_row_bits_create(HgBudget *budget);
 
-/* Clears all bits. */
+/* Clears all bits of the set's own memory. */
 extern void hg_row_bits_clear(HgRowBits *set);
 
 /*
- * Clears the bits of a chunk of rows from first on.  Bits before first keep their values; new ones
- * are zero.
+ * Makes room for a chunk of rows from first on, and clears their bits.  Bits before first keep
+ * their values; new ones are zero.
  */
 extern void hg_row_bits_reset(HgRowBits *set, uint64 first, uint64 rows);
 
-/* Appends the bits of a chunk, from first on, to the file of this reading. */
+/* Appends counts, and the bits of counts.rows rows from first on, to the file of this reading. */
 extern void hg_row_bits_save(HgRowBits *set, uint64 first, HgRowCounts counts);
 
 /*

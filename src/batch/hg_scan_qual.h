@@ -4,6 +4,12 @@
  *	  Filters the rows of a table scan by the plan's qual, partly over columns, and by the
  *	  consumer's check.
  *
+ * An HgColumnQual is the part of the qual that is compiled into predicates (hg_predicate.h); the
+ * rest is evaluated row by row.  An HgScanSelect decides for each batch of a scan which of both,
+ * and whether the check (HgRowCheck), is applied when.  Readers of heap pages and of cached columns
+ * use it: hg_scan_select_begin(), the check, hg_scan_select_follow(), the predicates,
+ * hg_scan_select_rest() for each row that is left, and hg_scan_select_count().
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -24,13 +30,14 @@ typedef struct HgColumnQual HgColumnQual;
 typedef struct HgRowsLeft
 {
 	int n;
-	uint16 which[HG_BATCH_ROWS]; /* [n] indexes among the rows that were selected before */
-	bool any_recheck;			 /* some row needs a recheck */
+	/* [n] indexes among the rows that were selected before the last hg_rows_left_select() */
+	uint16 which[HG_BATCH_ROWS];
+	bool any_recheck; /* some row needs a recheck */
 	/* [n] if any_recheck: row which[i] needs a recheck by the whole qual. */
 	bool recheck[HG_BATCH_ROWS];
 } HgRowsLeft;
 
-/* Returns true if a clause can be evaluated over columns (hg_predicate.h). */
+/* Returns true if a clause can be compiled into a predicate, whatever its parameters are. */
 extern bool hg_column_qual_takes(Node *clause);
 
 /*
@@ -41,59 +48,57 @@ extern bool hg_column_qual_takes(Node *clause);
  */
 extern HgColumnQual *hg_column_qual_create(TupleDesc desc, List *qual, List **rest);
 
-/* Sets *attnos to the distinct attributes that the predicates read.  Returns their number. */
+/*
+ * Sets *attnos to the distinct attributes that the predicates read, which stay the qual's.  Returns
+ * their number.
+ */
 extern int hg_column_qual_attributes(const HgColumnQual *qual, const AttrNumber **attnos);
 
-/* Returns true if the attributes have fixed offsets in rows without NULLs. */
+/* Returns true if the attributes that are read have fixed offsets in rows without NULLs. */
 extern bool hg_column_qual_is_fixed(const HgColumnQual *qual);
 
 /* The shares of a segment's rows that the predicates select, by bounds of its values. */
 typedef struct HgQualShares HgQualShares;
 
-/* Creates the shares in CurrentMemoryContext. */
+/* Creates the shares, which hg_column_qual_judge() sets, in CurrentMemoryContext. */
 extern HgQualShares *hg_column_qual_shares_create(const HgColumnQual *qual);
 
 /* Sets the shares of a segment from the bounds of its columns, in the order of the attributes. */
 extern void hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds,
 								 HgQualShares *shares);
 
-/* Returns the share of one predicate. */
+/* Returns the share of one predicate, by its number from 0. */
 extern HgPredicateShare hg_column_qual_share_of(const HgQualShares *shares, int number);
 
-/* Returns the share of all predicates, or with in_order of those ahead of a parameter. */
+/*
+ * Returns the least share of all predicates, or with in_order of those that stand ahead of all
+ * clauses with a parameter.
+ */
 extern HgPredicateShare hg_column_qual_share(const HgColumnQual *qual, bool in_order,
 											 const HgQualShares *shares);
 
-/* Empties and returns the batch for columns of the attributes. */
+/* Empties and returns the qual's own batch, whose columns are hg_column_qual_attributes(). */
 extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
 
 /*
  * Applies the predicates to tuples[ntuples], and sets *left to the rows that hold or need a
- * recheck.  With in_order, only predicates that stand ahead of all clauses with a parameter are
- * applied.
+ * recheck.  With in_order, only predicates ahead of a parameter are applied.
  */
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
 								  const HeapTupleHeader *tuples, HgRowsLeft *left);
 
-/* Returns the number of predicates of a qual, for callers that have the columns elsewhere. */
+/* Returns the number of predicates, or with in_order of those ahead of a parameter. */
 extern int hg_column_qual_count(const HgColumnQual *qual, bool in_order);
 /* Returns predicate number 0, 1, ... of a qual.  Its columns are those of the attributes. */
 extern HgPredicate *hg_column_qual_predicate(const HgColumnQual *qual, int number);
 
-/* Selects all of n rows. */
+/* Initializes *left: all of n rows are selected. */
 extern void hg_rows_left_init(HgRowsLeft *left, int n);
 /*
  * Keeps the selected rows that hold or need a recheck; both arrays are indexed by position among
  * the selected rows.  recheck is NULL if no row needs one.
  */
 extern void hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck);
-
-/*
- * Filters the rows of a table scan by the plan's qual and by the consumer's check.
- *
- * A reader has the rows of a page, or columns.  It learns here what to evaluate and when, and
- * reports how many rows came and passed.
- */
 
 /* Whether parameters that plans compute are constants in the predicates. */
 typedef enum HgSelectParams
@@ -133,8 +138,8 @@ extern HgScanSelect *hg_scan_select_create(SeqScanState *node, int nattnos,
 										   const AttrNumber *attnos);
 
 /*
- * Begins a batch or a run.  Returns true if the check (or NULL), over the consumer's columns, is to
- * be applied ahead of the qual.  It has the same columns for all batches.
+ * Begins a batch or a run.  Returns true if the check (or NULL), over the consumer's columns, must
+ * be applied ahead of the qual; otherwise it is not applied.  It has the same columns in all calls.
  */
 extern bool hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check);
 
@@ -149,14 +154,15 @@ extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
 /*
  * Returns true if the qual waits for the result of a plan, which is run for the first row that
  * needs it.  A plan that is run for each row is always waited for.  While the qual waits, it is
- * evaluated row by row, after the predicates that stand ahead of what it waits for.
+ * evaluated row by row, after the predicates that stand ahead of what it waits for: callers pass
+ * the result as in_order.
  */
 extern bool hg_scan_select_waits(const HgScanSelect *select);
 
 /* Updates column_qual and row_qual by what is known of the parameters now. */
 extern void hg_scan_select_follow(HgScanSelect *select);
 
-/* Announces a rescan with other values of the parameters changed. */
+/* Tells the filter of a rescan in which the PARAM_EXECs in changed have other values. */
 extern void hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed);
 
 /* Returns true if some row needs hg_scan_select_rest() after the predicates. */
@@ -167,8 +173,9 @@ hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgRowsL
 }
 
 /*
- * Evaluates the rest of the qual for row i of left, or all of it if the row needs a recheck.  The
- * row must be in the scan's slot, and the slot in the qual's context.
+ * Evaluates the rest of the qual for row i of left, or all of it if the row needs a recheck or
+ * in_order is set.  The row must be in the scan's slot, and that in ecxt_scantuple of the node's
+ * context, which is reset.  Returns true if the row passes.
  */
 extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i);
 
@@ -178,7 +185,7 @@ extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRow
  */
 extern bool hg_scan_select_is_columns(const HgScanSelect *select);
 
-/* Counts rows for which the qual was evaluated, and those that passed. */
+/* Counts rows for which the qual was evaluated, and those of them that passed, for EXPLAIN too. */
 extern void hg_scan_select_count(HgScanSelect *select, int seen, int passed);
 
 #endif /* HG_SCAN_QUAL_H */

@@ -4,11 +4,12 @@
  *	  Table scans of which some blocks are read from cached columns.
  *
  * The valid blocks are determined once for a scan, before its first row is read
- * (hg_resident_validity.c), and stay valid through its rescans.  The scan returns runs and blocks.
- * A run has consecutive rows in the arrays of a segment version; a block must be read from the
- * heap.  The processes of a parallel query determine valid blocks independently: a block has the
- * same rows in the cache as in the heap, and one process reads it.  If rows are covered, one
- * process decides for all (hg_shared_covered.h).
+ * (hg_resident_validity.c), and stay valid through its rescans.  The scan returns runs and blocks:
+ * a caller loops over hg_resident_scan_next(), reads the rows itself, and then calls a skip
+ * function.  A run has consecutive rows in the arrays of a segment version; a block must be read
+ * from the heap.  The processes of a parallel query determine valid blocks independently: a block
+ * has the same rows in the cache as in the heap, and one process reads it.  If rows are covered,
+ * one process decides for all (hg_shared_covered.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,8 +31,8 @@
 /* hg_scan_changed.c: rows of changed blocks that are still those of a segment version */
 
 /*
- * Returns the horizon of a version: rows of its blocks whose xmin precedes it are the version's,
- * and other rows are not.  Returns InvalidTransactionId if ids have advanced too far to know.
+ * Returns the horizon of a segment version: rows of its blocks whose xmin precedes it are in the
+ * version, and other rows are not.  Returns InvalidTransactionId if ids have advanced too far.
  */
 extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 
@@ -39,17 +40,18 @@ extern TransactionId hg_changed_horizon(const HgSegmentVersion *version);
 typedef enum HgChangedFound
 {
 	HG_CHANGED_UNKNOWN = 0, /* unknown which rows are the version's */
-	HG_CHANGED_EXAMINED,
-	HG_CHANGED_RECALLED /* from the page visibility cache */
+	HG_CHANGED_EXAMINED,	/* by reading the page */
+	HG_CHANGED_RECALLED		/* from the page visibility cache */
 } HgChangedFound;
 
 /*
  * Finds the rows of a version's changed block that the scan's snapshot sees.  Sets the bits of the
- * rows that are the version's, by row number in the version, and *count to their number. The bits
- * of the block's rows must be 0 before. block, and following, the block of the next call or
- * negative, count from the version's first block. In *lines only buffer, nothers and others, the
- * line pointers of the other visible rows, may be used. After HG_CHANGED_UNKNOWN no bit has
- * changed, and *count and *lines are undefined.  horizon is hg_changed_horizon()'s.
+ * rows that are in the version, by row number in it, and *count to their number.  The bits of the
+ * block's rows must be 0 before.  In *lines, buffer, nothers and others are then valid: the other
+ * visible rows.  After HG_CHANGED_UNKNOWN no bit has changed, and *count and *lines are undefined.
+ *
+ * rows is hg_segment_rows() of the version, and horizon its hg_changed_horizon().  block counts
+ * from the version's first block; so does following, the block of the next call, or negative.
  */
 extern HgChangedFound hg_changed_find(TableScanDesc scan, HgSegmentVersion *version,
 									  const HgSegmentRows *rows, int block, int following,
@@ -72,8 +74,8 @@ typedef struct HgChangedBlocks
 } HgChangedBlocks;
 
 /*
- * Adds a block and its delta rows to blocks, or to a new set if blocks is NULL, in
- * CurrentMemoryContext.  Returns the set, which may have moved.
+ * Adds a block, counted from the segment's first, and its delta rows, lines->others, to blocks; or
+ * to a new set in CurrentMemoryContext if blocks is NULL.  Returns the set, which may have moved.
  */
 extern HgChangedBlocks *hg_changed_add(HgChangedBlocks *blocks, int block,
 									   const HgHeapLines *lines);
@@ -86,9 +88,9 @@ extern Size hg_changed_bytes(const HgChangedBlocks *blocks);
 typedef struct HgResidentScan HgResidentScan;
 
 /*
- * Determines the blocks of a scan that are valid in all of the attributes attnos[nattnos] (from 1,
- * each once), in CurrentMemoryContext.  The scan is unread, and its table has at least nblocks
- * blocks.  Returns NULL if no block is valid.
+ * Creates a scan in CurrentMemoryContext, and determines the blocks that are valid in all of the
+ * attributes attnos[nattnos] (from 1, each once).  The table has at least nblocks blocks.  Pins
+ * their versions.  Returns NULL if no block is valid, or the cache may not be used.
  */
 extern HgResidentScan *hg_resident_scan_create(Relation rel, Snapshot snapshot, BlockNumber nblocks,
 											   int nattnos, const AttrNumber *attnos);
@@ -124,10 +126,11 @@ typedef struct HgResidentRun
 } HgResidentRun;
 
 /*
- * Sets *run to the next run, of which only nrows, first and segment are set, or block. Covered rows
- * are passed over; a rescan starts again. Repeated calls return the same one until its rows are
- * skipped. Raises an error if the versions are not pinned any more.  *blocks grows by the number of
- * valid blocks of each run that begins.  Returns false at the end.
+ * Sets *run to the next run, of which only nrows, first and segment are set, or to the next block
+ * of scan.  Covered rows are passed over; after a rescan of scan, it starts again.  Repeated calls
+ * return the same one until its rows are skipped.  *blocks grows by the number of valid blocks of
+ * each run that begins.  Returns false at the end.  Raises an error if the versions are not pinned
+ * any more in the middle of a run.
  */
 extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, HgResidentRun *run,
 								  uint64 *blocks);
@@ -135,7 +138,10 @@ extern bool hg_resident_scan_next(HgResidentScan *resident, TableScanDesc scan, 
 /* Skips the first rows of a run, which have been read. */
 extern void hg_resident_scan_skip(HgResidentScan *resident, int nrows);
 
-/* Skips nrows rows of a block, which were read from the heap.  If all is true, none is left. */
+/*
+ * Skips nrows rows of the current block, which were read from the heap.  If all is true, none is
+ * left, and the block is ended.
+ */
 extern void hg_resident_scan_skip_block(HgResidentScan *resident, int nrows, bool all);
 
 /*
@@ -165,7 +171,10 @@ extern const HgResidentSource *hg_resident_scan_source(const HgResidentScan *res
 extern const HgValidBlocks *hg_resident_scan_valid(const HgResidentScan *resident,
 												   uint32 *nsegments);
 
-/* Makes the scan skip the valid blocks of a segment, because their rows are covered. */
+/*
+ * Makes the scan, before it is read, skip the valid blocks of a segment, because their rows are
+ * covered.
+ */
 extern void hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment);
 
 /*
@@ -176,8 +185,8 @@ extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegm
 									 uint64 *blocks);
 
 /*
- * Covers the rows of a changed block of a covered segment, except those in lines, which the scan
- * still returns.  Blocks of a segment must ascend.
+ * Makes the scan return only lines->others of a changed block of a covered segment, because its
+ * other rows are covered.  Blocks of a segment must ascend.
  */
 extern void hg_resident_scan_cover_older(HgResidentScan *resident, const HgValidSegment *segment,
 										 int block, const HgHeapLines *lines);
@@ -200,8 +209,8 @@ extern Size hg_resident_scan_covered_bytes(const HgResidentScan *resident);
 extern void hg_resident_scan_uncover(HgResidentScan *resident);
 
 /*
- * Moves the columns to a segment.  If a run is in progress, the caller must move back to the
- * segment of the run before it reads on.
+ * Moves the columns (HgResidentSource) to a segment.  If a run is in progress, the caller must move
+ * back to the segment of the run before it reads on.
  */
 extern void hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment);
 /* Returns the segment that the columns are at, or NULL. */

@@ -3,7 +3,12 @@
  * hg_scan_table.h
  *	  The table of a sequential scan, and which of its blocks are read from cached columns.
  *
- * The valid blocks are determined once, before the scan's first row is read.
+ * hg_scan_create() makes a source of batches (hg_batch.h) for a child plan.  For each table that it
+ * scans, the source has an HgScanTable, and calls hg_scan_table_fill() or hg_scan_table_run() for
+ * rows.  A block is valid if the cache has its rows as the snapshot sees them.  The valid blocks
+ * are determined once, before the scan's first row is read: HgScanRuns reads them from cached
+ * columns, and HgScanHeap reads the other blocks.  A join may cover rows (hg_covered.h) before
+ * that.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -29,23 +34,25 @@ typedef struct HgScanHeap HgScanHeap;
 extern HgScanHeap *hg_scan_heap_create(HgScanSelect *select, int nattnos, const AttrNumber *attnos);
 
 /*
- * Appends rows of the scan that pass the check and the qual to a batch, as hg_scan_table_fill()
- * does. Counts the source's blocks.  Returns false at the end.
+ * Appends rows of the scan that pass the select's check and qual to a batch, as
+ * hg_scan_table_fill() does.  Counts the blocks in source->tables.  Returns false at the end.
  */
 extern bool hg_scan_heap_fill(HgScanHeap *heap, TableScanDesc scan, HgBatch *batch,
 							  const HgBatchSource *source);
 
 /*
- * Appends rows of a block that is not valid, from row run->taken on; the block must fit.  Returns
- * the number of rows read.  Sets *all if they are the block's last.
+ * Reads the block run->block from the heap, from row run->taken on, and appends its rows that pass
+ * to a batch; hg_scan_heap_fits() must be true.  Rows older than an added column may take max_bytes
+ * for its default; 0 is no limit.  Returns the number of rows read, and sets *all to whether they
+ * are the block's last.
  */
 extern int hg_scan_heap_add_block(HgScanHeap *heap, TableScanDesc scan, const HgResidentRun *run,
 								  HgBatch *batch, Size max_bytes, bool *all);
 
-/* Returns true if a whole block may be appended to the batch. */
+/* Returns true if the rows of one more block may be appended to the batch. */
 extern bool hg_scan_heap_fits(const HgScanHeap *heap, const HgBatch *batch);
 
-/* Returns true if rows of the batch point into the page that was read last. */
+/* Returns true if the batch has rows with by-reference values, which point into a pinned page. */
 extern bool hg_scan_heap_holds(const HgScanHeap *heap, const HgBatch *batch);
 
 /* hg_scan_runs.c: reads rows of a table scan from cached columns */
@@ -54,7 +61,7 @@ typedef struct HgScanRuns HgScanRuns;
 
 /*
  * Creates a reader of the table's attributes attnos[nattnos], in CurrentMemoryContext.  The qual
- * uses qual_attnos[nqual].  resident must have all of them.
+ * uses qual_attnos[nqual], which must outlive the reader.  resident must have all of them.
  */
 extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *resident, int nattnos,
 									   const AttrNumber *attnos, int nqual,
@@ -67,25 +74,29 @@ extern HgScanRuns *hg_scan_runs_create(HgScanSelect *select, HgResidentScan *res
 extern bool hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run);
 
 /*
- * Makes an unread scan that no other process shares read segments in the wanted order of an
- * attribute, which the rows have.  Call it once.
+ * Makes an unread scan that no other process shares read segments in the order of their least or
+ * greatest values of an attribute, which resident has (HgRowOrder).  Call it once.
  */
 extern void hg_scan_runs_set_order(HgScanRuns *runs, AttrNumber attno, HgRowOrder *order);
 
 /*
- * Appends the next rows of a run that pass the check and the qual to a batch;
- * hg_scan_runs_rule_out() must have returned false.  By-reference values may take *room bytes,
- * from which theirs are subtracted.  Returns the number of rows read, which are counted as
- * returned by the scan.  It may use the scan's slot, which is then empty.
+ * Appends the next rows of a run that pass the check and the qual to a batch, up to HG_BATCH_ROWS
+ * in all; hg_scan_runs_rule_out() must have returned false.  By-reference values may take *room
+ * bytes, from which theirs are subtracted.  Returns the number of rows read, which are counted as
+ * returned by the scan; the caller skips them.  It may use the scan's slot, which is then empty.
  */
 extern int hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch *batch, Size *room);
 
-/* Returns the share of rows that pass the qual, in the segment that the scan is at. */
+/*
+ * Returns the share of a segment's rows that pass the qual, by the bounds of the segment's values.
+ * The scan's columns must be at this segment (hg_resident_scan_stand()).
+ */
 extern HgPredicateShare hg_scan_runs_judge(HgScanRuns *runs, uint32 segment);
 
 /*
- * Sets the bits of the rows first .. first + nrows - 1 that pass the qual, by row number in the
- * segment.  Raises the plan's counters.  Returns the number of bits set.
+ * Sets bits[] of the rows first .. first + nrows - 1 that pass the qual, by row number in the
+ * segment at which the columns are, and keeps other bits.  Counts filtered rows for EXPLAIN.
+ * Returns the number of bits set.  hg_scan_runs_judge() comes first.
  */
 extern uint32 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits);
 
@@ -93,12 +104,12 @@ extern uint32 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, ui
 extern uint32 hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint32 end,
 									 uint64 *bits);
 
-/* Returns true if rows of the current run may be appended to the batch. */
+/* Returns true if rows of the current run may be appended to the batch: their scales agree. */
 extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
 
 /*
- * Sets values[] to the arrays of the run's next values, one for each of attnos.  Returns false,
- * and the rows must be appended to a batch instead, if a column has NULLs or is by reference.
+ * Sets values[] to the arrays in the cache of the run's next values, one for each of attnos.
+ * Returns false if a column has NULLs or is by reference; the rows then need a batch.
  */
 extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,
 								const void **values);
@@ -126,7 +137,7 @@ typedef struct HgScanTable
 	HgResidentScan *resident; /* NULL if no block is valid */
 	HgScanRuns *runs;		  /* reads resident; NULL if that is NULL */
 	HgScanHeap *heap;		  /* reads pages of the table */
-	bool takes_runs;		  /* the consumer has requested a run since the last batch */
+	bool takes_runs;		  /* the consumer has requested an HgRun since the last batch */
 	bool projected;			  /* the consumer's columns are computed from the table's */
 	bool ordered;			  /* segments are read in the order that the source wants */
 } HgScanTable;
@@ -150,7 +161,7 @@ struct HgScanTables
 /*
  * Creates a reader of the table's attributes attnos[nattnos], from 1 and each once, in
  * CurrentMemoryContext.  Returns NULL if the plan is not a sequential scan that can be read by
- * pages.  The source's tables must have it when it is read.
+ * pages.  The caller adds it to source->tables before it is read.
  */
 extern HgScanTable *hg_scan_table_create(PlanState *plan, int nattnos, const int *attnos,
 										 const HgBatchSource *source);
@@ -175,16 +186,19 @@ extern const char *hg_scan_tables_why_not(const HgScanTables *tables);
 extern void hg_scan_tables_set_key(HgScanTables *tables, int ncolumns, const int *columns,
 								   const HgGraphPart *parts);
 
-/* Adds the blocks of a table that a scan would now read from the cache, and the others. */
+/* Adds to *blocks the table's blocks that a scan would now read from the cache, and the others. */
 extern void hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks);
 
-/* Determines the valid blocks of an unread scan of at least nblocks blocks. */
+/* Determines the valid blocks of an unread scan of at least nblocks blocks, and pins their data. */
 extern void hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks);
 
-/* Opens a scan whose valid blocks are known, in CurrentMemoryContext. */
+/*
+ * Does the same with valid blocks that are known, as for hg_resident_scan_open(), in
+ * CurrentMemoryContext.
+ */
 extern void hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 nsegments);
 
-/* Begins the plan's scan, if needed, determines its valid blocks, and returns it. */
+/* Returns the plan's scan; begins it and determines its valid blocks if that was not done. */
 extern TableScanDesc hg_scan_table_begin(HgScanTable *table);
 
 /* ---------------------------------------------------------------------
@@ -193,19 +207,19 @@ extern TableScanDesc hg_scan_table_begin(HgScanTable *table);
  */
 
 /*
- * Appends rows of the plan to a batch.  Returns false when the plan has ended, perhaps with some
- * last rows; it must then not be called again until a rescan.  If it returns true, it has appended
- * rows.  By-reference values point into a page that is pinned until the next call, into cached
- * columns, or to defaults of added columns.  The latter two are bounded as hg_batch.h says.  The
- * check (or NULL) is applied if that pays; the batch, which must then be empty, is marked as
- * checked.
+ * Appends rows that pass the plan's qual to a batch.  Returns true if it has appended rows. Returns
+ * false when the scan has ended, perhaps with some last rows; it must then not be called again
+ * until a rescan.  By-reference values point into a page that is pinned until the next call, into
+ * cached columns, or to defaults of added columns.  The latter two are bounded as hg_batch.h says.
+ * The check (or NULL) is applied if that pays, and sets batch->checked; the batch of a caller with
+ * a check is empty.
  */
 extern bool hg_scan_table_fill(HgScanTable *table, HgBatch *batch, HgRowCheck *check);
 
 /*
- * Returns the next rows of a plan without a qual as a run (hg_batch.h), if they are read from
- * cached columns.  Otherwise returns false, and has at most passed over rows that the source's
- * check rejects.
+ * Sets *run to the next rows, up to max_rows, as arrays in the cache (hg_batch.h).  run->values has
+ * room for nattnos.  Returns false if the plan has a qual, or the next rows are not in the cache or
+ * need a batch; it has then at most passed over rows that the source's check rejects.
  */
 extern bool hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run);
 
@@ -214,38 +228,42 @@ extern bool hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run);
  * ---------------------------------------------------------------------
  */
 
-/* Estimates what a graph would cover of the table, before a qual; its share is 0 if none would. */
+/*
+ * Estimates how much of the table a cached graph with its key would cover, before the qual; all
+ * zeroes if there is none.
+ */
 extern HgGraphExtent hg_scan_table_may_cover(const HgScanTable *table);
 
 /*
- * Pins the graph that hg_scan_table_may_cover() has found, in CurrentMemoryContext.  Sets
- * numbers[ncolumns] to the table's attribute numbers of the source's columns columns[ncolumns].
- * Returns NULL if there is no graph.
+ * Pins the graph that hg_scan_table_may_cover() has found, as long as CurrentMemoryContext lives.
+ * Sets numbers[ncolumns] to the table's attribute numbers of the source's columns
+ * columns[ncolumns].  Returns NULL if there is no graph.
  */
 extern HgPinnedGraph *hg_scan_table_pin_graph(const HgScanTable *table, int ncolumns,
 											  const int *columns, AttrNumber *numbers);
 
 /*
- * Finds the n-th graph, from 0, of the table whose columns are those of the key.  Column i of the
- * graph is column order[i] of the key.  Returns false if there is no n-th graph.
+ * Finds the n-th graph, from 0, of the table whose columns are those of the key in any order.  Sets
+ * order[]: column i of the graph is column order[i] of the key.  Returns false if there is none.
  */
 extern bool hg_scan_table_graph_order(const HgScanTable *table, int n, int *order);
 
 /*
- * Covers the rows that a cached HashGraph has, before the first row is read, in
- * CurrentMemoryContext.  The source then returns the other rows, in this scan and its rescans.
+ * Covers the rows that a cached HashGraph has and that pass the qual, before the first row is read,
+ * in CurrentMemoryContext.  The source then returns the other rows, in this scan and its rescans.
  * Returns NULL if no row is covered.
  *
- * shared is NULL, or the shared state of a parallel scan that has not begun.  The leader then
- * decides what is covered, and publishes that in shared and in the area.  If pending is true and
- * shared is NULL, the qual may stay a pending predicate of the covered rows (hg_covered.h).
+ * shared is NULL, or the shared state of a parallel scan that has not begun.  In the latter case
+ * the leader calls this, and it publishes what is covered in shared and in the area.  If pending is
+ * true and shared is NULL, the qual may stay a pending predicate of the covered rows
+ * (hg_covered.h).
  */
 extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared,
 									  dsa_area *area);
 
 /*
- * Covers the rows that the leader has covered, from versions that the caller has pinned.  Returns
- * NULL if no row can be covered here.
+ * In a worker, before the first row is read: covers the rows that the leader has covered, in
+ * CurrentMemoryContext.  pins has their versions (hg_shared_covered.h).
  */
 extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
 											   const HgSharedPins *pins, dsa_area *area);

@@ -40,7 +40,10 @@ typedef struct HgTupleLayout
 	Size missing_bytes;
 } HgTupleLayout;
 
-/* Creates the layout for attribute attnos[c] (from 1) of desc as column c. */
+/*
+ * Creates the layout for attribute attnos[c] (from 1) of desc as column c of batches, in
+ * CurrentMemoryContext.
+ */
 extern HgTupleLayout *hg_tuple_layout_create(TupleDesc desc, int nattnos, const AttrNumber *attnos);
 
 /* Returns true if no variable-length attribute comes before the last needed one. */
@@ -51,8 +54,8 @@ hg_tuple_layout_is_fixed(const HgTupleLayout *layout)
 }
 
 /*
- * Appends the columns of tuples[ntuples] to a batch, which has room for them.  By-reference values
- * point into the tuples.
+ * Appends the columns of tuples[ntuples] to a batch, which has room for them, and raises nrows.
+ * By-reference values point into the tuples, or to defaults of attributes that they lack.
  */
 extern void hg_tuple_layout_add(const HgTupleLayout *layout, int ntuples,
 								const HeapTupleHeader *tuples, HgBatch *batch);

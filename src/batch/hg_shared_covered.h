@@ -45,10 +45,10 @@ typedef struct HgSharedCovered
 	pg_atomic_uint32 next_part;
 } HgSharedCovered;
 
-/* Sets that no row is covered. */
+/* Initializes the shared state: no row is covered. */
 extern void hg_shared_covered_init(HgSharedCovered *shared);
 
-/* Publishes the covered rows of a scan for other processes. */
+/* In the leader: copies which rows of scan are covered to *shared and the area, for workers. */
 extern void hg_shared_covered_publish(HgSharedCovered *shared, dsa_area *area,
 									  const HgCovered *covered, const HgResidentScan *scan);
 
@@ -70,7 +70,8 @@ extern void hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedP
 
 /*
  * Covers the leader's rows in another process, in CurrentMemoryContext.  pins has their versions.
- * The scan skips their blocks.  See hg_covered_create() for the other arguments.
+ * Makes scan, which was opened with pins->valid, skip their blocks.  See hg_covered_create() for
+ * the other arguments.
  */
 extern HgCovered *hg_shared_covered_attach(const HgSharedCovered *shared, dsa_area *area,
 										   Relation rel, const HgGraphKey *key,

@@ -3,9 +3,11 @@
  * hg_spill.h
  *	  Rows of one side in temporary files, partitioned by their key words.
  *
- * A spill set has 2^n partitions.  The hash of a row's word selects the partition, which stores
- * the columns and, for a join, the word.  The same partition of both sides is joined by itself,
- * and reads are sequential.  Rows go to a partition's file by pages (hg_spill_page.h).
+ * A spill set has 2^n partitions.  The hash of a row's word (hg_key.h) selects the partition, which
+ * stores the columns and, for a join, the word.  The same partition of both sides is joined by
+ * itself, and reads are sequential: a caller writes all rows with hg_spill_write(), and then, for
+ * each partition, calls hg_spill_rewind(), hg_spill_read() until the end, and hg_spill_drop().
+ * Rows go to a partition's file by pages (hg_spill_page.h).  Errors of files are raised.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -28,7 +30,7 @@
 /* A set that several processes write, in shared memory. */
 typedef struct HgSharedSpill
 {
-	/* By partition; of published files. */
+	/* By partition: number of rows in published files. */
 	pg_atomic_uint64 rows[1 << HG_SPILL_MAX_BITS];
 } HgSharedSpill;
 
@@ -81,8 +83,8 @@ extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits
 								HgBudget *budget);
 
 /*
- * Makes an empty set one process's part of a shared one.  Every process writes its rows and then
- * publishes its files.
+ * Makes an empty set this process's part of a shared one.  *participants is copied; what it points
+ * to must outlive the set.  Every process writes its rows and then publishes its files.
  */
 extern void hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants);
 
@@ -100,23 +102,24 @@ extern void hg_spill_adopt(HgSpill *spill);
 
 /*
  * Writes rows which[nrows] of a batch, or its first nrows rows if which is NULL, to their
- * partitions.  Column i of the layout is column at[i] of the batch.  Scaled integers are read back
- * as scaled integers.  The rows of a partition are read in the order in which they were written.
+ * partitions; keys are by row of the batch.  Column i of the layout is column at[i] of the batch.
+ * Scaled integers are read back as scaled integers.  The rows of a partition are read in the order
+ * in which this process has written them.
  */
 extern void hg_spill_write(HgSpill *spill, const HgSpillKeys *keys, const HgBatch *batch,
 						   const int *at, const uint16 *which, int nrows);
 
-/* Ends writing a partition, and starts reading it from its first row. */
+/* Ends writing, and starts reading a partition from its first row.  Only one is read at a time. */
 extern void hg_spill_rewind(HgSpill *spill, int partition);
 
 /*
- * Reads the next rows of a partition; column i of the layout becomes column i of the batch.
- * By-reference values are valid until the next call.  Returns false at the end.  After a rewind,
- * batches have the same rows again.
+ * Fills batch with the next rows of the partition that was rewound, and keys by row; column i of
+ * the layout becomes column i of the batch.  By-reference values are valid until the next call.
+ * Returns false at the end.  After a rewind, batches have the same rows again.
  */
 extern bool hg_spill_read(HgSpill *spill, int partition, HgBatch *batch, HgSpillKeys *keys);
 
-/* Deletes a partition. */
+/* Deletes a partition's rows; of a shared set, the files of all processes. */
 extern void hg_spill_drop(HgSpill *spill, int partition);
 
 /* Frees the set and deletes its partitions; the files of a shared set stay. */

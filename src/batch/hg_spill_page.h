@@ -3,8 +3,8 @@
  * hg_spill_page.h
  *	  Pages: some rows of a spill set's partition, as they are written to its file.
  *
- * A page has a header, its rows one after the other, and the values that are not in the rows.  A
- * row has a fixed number of bytes:
+ * hg_spill.c alone uses pages.  A page has a header, its rows one after the other, and the values
+ * that are not in the rows (by-reference values).  A row has a fixed number of bytes:
  *
  *	uint8[]	bitmap of the columns that are NULL, and behind them a bit for a NULL key
  *	uint64	the word of the key, if the set keeps words
@@ -50,7 +50,7 @@ typedef struct HgSpillFormat
 	Size row_bytes;
 } HgSpillFormat;
 
-/* The header of a page.  Behind it are the scales of the columns. */
+/* The header of a page.  Behind it are the scales of the columns, an int8 each. */
 typedef struct HgSpillHeader
 {
 	uint32 nrows;
@@ -72,10 +72,10 @@ typedef struct HgSpillPage
 extern void hg_spill_format_init(HgSpillFormat *format, const HgColumnStore *layout,
 								 bool keeps_words);
 
-/* Sets the columns that are scaled integers, and their scales; a negative scale says no. */
+/* Copies scales[ncolumns], which are negative for columns without scaled integers, to a format. */
 extern void hg_spill_format_set(HgSpillFormat *format, const int8 *scales);
 
-/* Frees a format's arrays. */
+/* Frees a format's arrays, except columns, which are the layout's. */
 extern void hg_spill_format_free(HgSpillFormat *format);
 
 /*
@@ -85,12 +85,12 @@ extern void hg_spill_format_free(HgSpillFormat *format);
 extern Size hg_spill_other_bytes(const HgSpillFormat *format, const HgBatch *batch, const int *at,
 								 int row);
 
-/* Returns the memory of a page with one row that has other_bytes outside the row. */
+/* Returns the bytes of a page with one row that has other_bytes outside the row. */
 extern Size hg_spill_page_bytes(const HgSpillFormat *format, Size other_bytes);
 
 /*
- * Makes a page empty.  Its memory has bytes, which hold a row with needed bytes outside the row.
- * Rows are expected to have other_bytes outside the row on average.
+ * Makes a page empty.  page->memory has `bytes` bytes, enough for a row with `needed` bytes outside
+ * the row.  Rows are expected to have other_bytes outside the row on average.
  */
 extern void hg_spill_page_start(HgSpillPage *page, const HgSpillFormat *format, Size bytes,
 								Size needed, double other_bytes);
@@ -103,15 +103,15 @@ hg_spill_page_has_room(const HgSpillPage *page, Size other_bytes)
 }
 
 /*
- * Adds a row to a page that has room for it: its values outside the row.  Returns where
- * hg_spill_put_rows() puts the row itself.
+ * Adds a row of a batch to a page that has room for it: copies its values outside the row, and
+ * returns where hg_spill_put_rows() must put the row itself.
  */
 extern char *hg_spill_page_add(HgSpillPage *page, const HgSpillFormat *format, const HgBatch *batch,
 							   const int *at, int row);
 
 /*
- * Fills the targets[nrows] of added rows: which[nrows] of a batch, or its first nrows rows if which
- * is NULL.
+ * Writes the rows which[nrows] of a batch, or its first nrows rows if which is NULL, to
+ * targets[nrows], which hg_spill_page_add() has returned.
  */
 extern void hg_spill_put_rows(const HgSpillFormat *format, const HgSpillKeys *keys,
 							  const HgBatch *batch, const int *at, const uint16 *which, int nrows,
@@ -121,8 +121,8 @@ extern void hg_spill_put_rows(const HgSpillFormat *format, const HgSpillKeys *ke
 extern void hg_spill_page_finish(HgSpillPage *page, const HgSpillFormat *format);
 
 /*
- * Appends a page's rows to a batch: nrows rows, and the values outside them, which are at a
- * maximally aligned address.  By-reference values point there.
+ * Appends a page's rows to a batch, and their keys to keys: nrows rows at `rows`, and the values
+ * outside them at `others`, which is maximally aligned.  By-reference values point there.
  */
 extern void hg_spill_take_rows(const HgSpillFormat *format, const char *rows, int nrows,
 							   char *others, HgBatch *batch, HgSpillKeys *keys);

@@ -7,7 +7,9 @@
  * hg_top_keys_rejects_first() would reject.  The bounds of a segment's values may show that it
  * rejects all rows of the segment.  The more rows have been sorted, the more it rejects.
  *
- * Rows are not tested one by one for a while if few of them were rejected.
+ * Before each batch, a reader calls hg_top_filter_begin().  If that returns true, it may pass the
+ * batch to the functions below it.  Rows are not tested one by one for a while if few of them were
+ * rejected.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -45,9 +47,10 @@ typedef struct HgTopFilter
 } HgTopFilter;
 
 /*
- * Creates the filter of an order in CurrentMemoryContext.  att is the first sort key, and
- * ordering_operator its ordering operator.  Returns NULL if its values are neither compared as
- * integers nor as numerics, or by another operator than the type's own.
+ * Creates the filter of an order in CurrentMemoryContext, which reads *top as long as it lives.
+ * att is the first sort key, and ordering_operator its ordering operator.  Returns NULL if its
+ * values are neither compared as integers nor as numerics, or by another operator than the type's
+ * own.
  */
 extern HgTopFilter *hg_top_filter_create(const HgTopKeys *top, Form_pg_attribute att,
 										 Oid ordering_operator);
@@ -55,7 +58,7 @@ extern HgTopFilter *hg_top_filter_create(const HgTopKeys *top, Form_pg_attribute
 /* Tests rows one by one again, after hg_top_keys_reset(). */
 extern void hg_top_filter_restart(HgTopFilter *filter);
 
-/* Returns true if the filter may reject rows now. */
+/* Brings the filter up to date with *top.  Returns true if it may reject rows now. */
 extern bool hg_top_filter_begin(HgTopFilter *filter);
 
 /* Returns true if rows are to be tested one by one now. */
@@ -84,18 +87,21 @@ hg_top_filter_batch_rows(const HgTopFilter *filter)
  */
 extern int hg_top_filter_apply(HgTopFilter *filter, const HgBatch *batch, uint16 *which);
 
-/* Does the same for rows of a segment, as HgRowCheck.apply_arrays() does. */
+/* Does the same for rows of a segment; for arguments and result see HgRowCheck.apply_arrays(). */
 extern int hg_top_filter_apply_arrays(HgTopFilter *filter, const HgPredicateColumn *columns,
 									  uint32 first, int n, bool *holds);
 
 /*
- * Returns true if all of nrows rows are rejected, whose first sort key has these bounds.  Call it
- * after hg_top_filter_begin() has returned true.
+ * Returns true if all of nrows rows are rejected, whose first sort key has these bounds, and counts
+ * them as removed.  Call it after hg_top_filter_begin() has returned true.
  */
 extern bool hg_top_filter_rejects_all(HgTopFilter *filter, const HgValueBounds *bounds,
 									  uint32 nrows);
 
-/* Returns the check of the next batch of a scan whose consumer has no other; or NULL. */
+/*
+ * For a scan whose consumer has no other check: calls hg_top_filter_begin() and returns the check
+ * for the next batch, which the filter owns, or NULL.
+ */
 extern HgRowCheck *hg_top_filter_check(HgTopFilter *filter);
 
 #endif /* HG_TOP_FILTER_H */

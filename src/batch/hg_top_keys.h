@@ -4,7 +4,8 @@
  *	  The sort keys of the first rows of an ORDER BY with a LIMIT, among those seen so far.
  *
  * A row is rejected if as many rows as the limit come before it or are equal to it.  Keys of
- * accepted rows are in a heap with the last of them on top.
+ * accepted rows are in a heap with the last of them on top.  A caller raises `seen` for each row,
+ * asks hg_top_keys_rejects(), and adds the keys of a row that is not rejected.
  *
  * If rows come in the opposite order, each is accepted, and the heap would be for nothing.  So it
  * takes the keys of a part of the rows at most.  Rows are then compared with an older entry, which
@@ -55,8 +56,8 @@ typedef struct HgTopKeys
 } HgTopKeys;
 
 /*
- * Creates an empty heap in CurrentMemoryContext.  It refers to keys[nkeys] and types[nkeys]
- * afterwards.  When the keys exceed max_bytes, no row is rejected any more.
+ * Creates an empty heap for `limit` rows in CurrentMemoryContext.  It refers to keys[nkeys] and
+ * types[nkeys] afterwards.  When the keys exceed max_bytes, no row is rejected until a reset.
  */
 extern HgTopKeys *hg_top_keys_create(int nkeys, SortSupport keys, HgTopKeyType *types, int limit,
 									 Size max_bytes);
@@ -64,7 +65,10 @@ extern HgTopKeys *hg_top_keys_create(int nkeys, SortSupport keys, HgTopKeyType *
 /* Removes all keys. */
 extern void hg_top_keys_reset(HgTopKeys *top);
 
-/* Adds the keys of a row that hg_top_keys_rejects() does not reject. */
+/*
+ * Copies the keys of a row that hg_top_keys_rejects() does not reject, or leaves them out if they
+ * exceed the part of the rows.  May leak in CurrentMemoryContext.
+ */
 extern void hg_top_keys_add(HgTopKeys *top, const Datum *values, const bool *nulls);
 
 /* Returns true if a row is rejected because of its first key.  May leak in CurrentMemoryContext. */

@@ -52,7 +52,7 @@ hg_order_is_integer(HgValueOrder order)
 /* Returns true if values of the two types can be compared with each other by their integers. */
 extern bool hg_order_is_shared(Oid type, Oid other);
 
-/* Returns the integer of a value of width bytes; the order must be one of integers. */
+/* Returns the integer of a by-value Datum of width bytes; the order must be one of integers. */
 extern int64 hg_order_integer(HgValueOrder order, int width, Datum value);
 
 /* Sets integers[i] to the integer of values[i], for i < n. */
@@ -121,7 +121,7 @@ hg_bytes_compare_quickly(HgBytes a, HgBytes b)
 	return memcmp(a.data, b.data, a.length);
 }
 
-/* Returns the first occurrence of part in value, or NULL.  part has at least one byte. */
+/* Returns the address in value of the first occurrence of part, of at least one byte, or NULL. */
 extern const char *hg_bytes_find(HgBytes value, HgBytes part);
 
 #endif /* HG_VALUE_ORDER_H */
