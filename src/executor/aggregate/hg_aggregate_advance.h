@@ -3,6 +3,9 @@
  * hg_aggregate_advance.h
  *	  Functions that advance aggregate states by the rows of a batch.
  *
+ * The state of an HgFunction in a group lies at function->offset of the HgGroup.  These functions
+ * raise the errors of the aggregate's own functions.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -34,7 +37,7 @@ extern void hg_function_advance(const HgFunction *function, HgSelection selectio
 								const Datum *values, const bool *nulls, HgGroup *const *groups,
 								HgGroup *group);
 
-/* Does what hg_function_advance() does, for an argument that was computed column by column. */
+/* Does what hg_function_advance() does, for an argument whose values and NULLs are in numbers. */
 extern void hg_function_advance_numbers(const HgFunction *function, HgSelection selection,
 										const HgNumbers *numbers, HgGroup *const *groups,
 										HgGroup *group);
@@ -47,8 +50,8 @@ hg_function_sums_numerics(const HgFunction *function)
 }
 
 /*
- * Adds count values to the state of a sum or average of numerics.  scaled is their sum times
- * 10^scale; NULLs are not counted.
+ * Adds count values that are not NULL to the state of a sum or average of numerics.  scaled is
+ * their sum times 10^scale.
  */
 extern void hg_function_merge_scaled(const HgFunction *function, HgGroup *group, int64 count,
 									 int128 scaled, int scale);
@@ -63,15 +66,16 @@ extern void hg_function_advance_array(const HgFunction *function, int nrows, con
 
 /*
  * Merges a device's result for one group into the group's state.  item points to the words of the
- * argument (engine/hg_reduce.h).  For a count without an argument item is NULL, and rows, the
- * number of reduced rows, is added.
+ * function's argument in the group's record (engine/hg_reduce.h).  For a count without an argument
+ * item is NULL, and rows, the number of reduced rows, is added.
  */
 extern void hg_function_merge(const HgFunction *function, HgGroup *group, uint64 rows,
 							  const uint64 *item);
 
-/* Adds rows to the state of a count. */
+/* Adds a number of rows to the state of a count. */
 extern void hg_function_count(const HgFunction *function, HgGroup *group, uint64 rows);
 
+/* A FILTER or HAVING clause as a predicate over columns (batch/hg_predicate.h). */
 typedef struct HgColumnFilter HgColumnFilter;
 
 /*
@@ -82,12 +86,12 @@ typedef struct HgColumnFilter HgColumnFilter;
 extern HgColumnFilter *hg_column_filter_create(const Expr *filter, TupleDesc desc, int ncolumns,
 											   const int *attnos);
 
-/* Sets takes_scaled for the filter's columns, so that numerics come as scaled integers. */
+/* Sets takes_scaled[column] to true for the columns that the filter uses (HgBatch.takes_scaled). */
 extern void hg_column_filter_take_scaled(const HgColumnFilter *filter, bool *takes_scaled);
 
 /*
- * Sets passes[i] if row i of the batch passes the filter.  If recheck[i] is set, passes[i] is
- * meaningless and the caller evaluates the expression for that row.
+ * Sets passes[i] to whether row i of the batch passes the filter, and recheck[i] to whether that is
+ * unknown: then passes[i] is meaningless, and the caller evaluates the expression for the row.
  */
 extern void hg_column_filter_apply(HgColumnFilter *filter, const HgBatch *batch, bool *passes,
 								   bool *recheck);

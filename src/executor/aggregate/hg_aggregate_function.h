@@ -3,8 +3,8 @@
  * hg_aggregate_function.h
  *	  Aggregate functions over batches: their description, and which inputs they accept.
  *
- * hg_aggregate_advance.h advances their states; hg_aggregate_result.h
- * makes results of the states.
+ * The node has an HgFunction for each state that its Aggrefs need.  hg_aggregate_advance.h advances
+ * the states in groups; hg_aggregate_result.h makes results of them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -111,10 +111,10 @@ typedef struct HgFunction
 } HgFunction;
 
 /*
- * Initializes a function for an Aggref, except for its filter and its argument.  Its state is
- * placed at *offset, which is advanced past the state.  By-reference values of states are
- * allocated in states; transition functions run in temporary.  Raises an error if the user may not
- * call the aggregate.
+ * Initializes a function for an Aggref of a supported kind, except for its filter and its argument.
+ * Its state is placed at *offset in a group, which is advanced past the state.  By-reference values
+ * of states are allocated in states; transition functions run in temporary.  Raises an error if
+ * the user may not call the aggregate.
  */
 extern void hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset,
 							 MemoryContext states, MemoryContext temporary);

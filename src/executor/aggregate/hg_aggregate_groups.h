@@ -3,6 +3,9 @@
  * hg_aggregate_groups.h
  *	  The groups of an aggregation: a hash table of their keys, filled batch by batch.
  *
+ * For each batch, a caller tries hg_groups_find_near(), or else computes hg_groups_hash() and calls
+ * hg_groups_find().  It then advances the states in the groups that were found.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -87,34 +90,34 @@ extern HgGroups *hg_groups_create(int nkeys, HgGroupKey *keys, int nvalues, cons
 								  TupleDesc desc, const int *attnos, Size state_bytes,
 								  MemoryContext values, MemoryContext temporary, HgBudget *budget);
 
-/* Computes hashes[nrows], the hashes of the keys of a batch's rows. */
+/* Sets hashes[batch->nrows] to the hashes of the keys of a batch's rows. */
 extern void hg_groups_hash(HgGroups *groups, const HgBatch *batch, uint64 *hashes);
 
 /*
- * Finds the groups of a batch's rows among recently found ones.  Returns false, with found
- * undefined, if one of them is not there, if keys are not a single word, or if the batch has NULL
- * keys.
+ * Sets found[batch->nrows] to the groups of a batch's rows, if all were found recently.  Returns
+ * false, with found undefined, if one was not, if the key is not a single word
+ * (HG_GROUP_KEY_WORD), or if the batch has NULL keys.
  */
 extern bool hg_groups_find_near(HgGroups *groups, const HgBatch *batch, HgGroup **found);
 
 /*
- * Finds the groups found[nrows] of a batch's rows, whose hashes are given.  If a group does not
- * exist, it is created if add is set; otherwise found is NULL for its rows.  New groups are
- * numbered in the order of their rows.
+ * Sets found[batch->nrows] to the groups of a batch's rows, whose hashes are given.  If a group
+ * does not exist, it is created if add is set; otherwise found is NULL for its rows.  New groups
+ * are numbered in the order of their rows, and live until a reset, truncate or release.
  */
 extern void hg_groups_find(HgGroups *groups, const HgBatch *batch, const uint64 *hashes, bool add,
 						   HgGroup **found);
 
 /*
  * Adds a group with the values of a row, or with NULLs if batch is NULL.  The caller enters it
- * into the hash table.  Raises an error at 2^31 - 1 groups.
+ * into the hash table, unless there are no keys.  Raises an error at 2^31 - 1 groups.
  */
 extern HgGroup *hg_groups_add(HgGroups *groups, const HgBatch *batch, int row, uint64 hash);
 
 /* Removes all groups and frees their memory, by-reference values included. */
 extern void hg_groups_reset(HgGroups *groups);
 
-/* Charges the current memory of groups and states, which may have grown, to the budget. */
+/* Sets the charge to the current memory of groups and states, which may have grown. */
 extern void hg_groups_charge(HgGroups *groups);
 
 /* Removes all but the first count groups.  The table has not grown since it had count groups. */

@@ -3,9 +3,9 @@
  * hg_aggregate_key.h
  *	  Keys of groups: how values are hashed and compared.
  *
- * This file hashes and compares types for which equal values have equal bits or bytes.  Text with
- * a deterministic collation is one of them.  For any other type its own functions are called, with
- * the query's collation, in temporary memory that is reset afterwards.
+ * Values are compared as bits or bytes if the type's equal values have equal ones, as text with a
+ * deterministic collation has.  For any other type its own functions are called, with the query's
+ * collation, in temporary memory that is reset afterwards.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

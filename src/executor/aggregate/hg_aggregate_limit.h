@@ -34,9 +34,9 @@ typedef struct HgAggregateLimit
 } HgAggregateLimit;
 
 /*
- * Lets an aggregate node skip groups that top rejects by their first key, which is an attribute of
- * the node's rows, and to count the groups.  Returns false, and does nothing, if the plan is no
- * aggregate node.
+ * Lets an aggregate node skip groups that *top rejects by their first sort key, which is attribute
+ * attno of the node's rows, and count all groups in top->seen.  top must outlive the node.
+ * Returns false, and does nothing, if the plan is no aggregate node of this extension.
  */
 extern bool hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno);
 
@@ -61,7 +61,7 @@ hg_aggregate_limited_group(const HgAggregateLimit *limit, uint32 next, uint32 co
 	return count - 1 - offset;
 }
 
-/* Returns true if a group is rejected. */
+/* Returns true if a group of the current set is rejected.  May raise its results' errors. */
 extern bool hg_aggregate_is_beyond(HgAggregateState *state, HgGroup *group);
 
 #endif /* HG_AGGREGATE_LIMIT_H */

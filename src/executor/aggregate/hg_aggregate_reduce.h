@@ -24,8 +24,9 @@ typedef struct HgAggregateReduction
 } HgAggregateReduction;
 
 /*
- * Asks the join below to hand over groups instead of rows wherever it can.  The node's groups,
- * functions and source must be set up.
+ * Sets up state->reduction, and asks the join below, if there is one, to hand over groups instead
+ * of rows wherever it can: next() of the source then merges them into the node's groups.  The
+ * node's groups, functions and source must be set up.
  */
 extern void hg_aggregate_begin_reduction(HgAggregateState *state);
 

@@ -18,15 +18,16 @@
 extern bool hg_function_has_state_of(const HgFunction *function, HgAggregateKind kind);
 
 /*
- * Returns the result of an aggregate of the given kind from this function's state in a group.  A
- * by-reference result lies in CurrentMemoryContext or in the group's states.
+ * Returns the result of an aggregate of the given kind from this function's state in a group, and
+ * sets *isnull.  A by-reference result lies in CurrentMemoryContext or in the group's states.
+ * Raises the errors of the aggregate's own functions, such as overflow.
  */
 extern Datum hg_function_finish(const HgFunction *function, HgAggregateKind kind, HgGroup *group,
 								bool *isnull);
 
 /*
- * Returns how many rows INTERSECT or EXCEPT returns of a group.  The function has summed the
- * numbers of the group's branches.
+ * Returns how many rows INTERSECT or EXCEPT returns of a group.  The function is the sum of the
+ * rows' branch numbers, 0 (left) or 1 (right).
  */
 extern int64 hg_aggregate_copies(const HgFunction *function, SetOpCmd command,
 								 const HgGroup *group);
@@ -43,8 +44,8 @@ typedef struct HgScaledSum
 /* Returns the sum of a function of kind HG_AGGREGATE_SUM_NUMERIC for a group. */
 extern HgScaledSum hg_function_scaled(const HgFunction *function, const HgGroup *group);
 
-typedef struct HgAggregateState HgAggregateState; /* hg_aggregate_state.h */
-typedef struct HgAggregateHaving HgAggregateHaving;
+typedef struct HgAggregateState HgAggregateState;	/* hg_aggregate_state.h */
+typedef struct HgAggregateHaving HgAggregateHaving; /* HAVING, evaluated over columns */
 
 /*
  * Prepares HAVING for evaluation over columns; allocates in CurrentMemoryContext.  The state's
@@ -56,7 +57,10 @@ extern HgAggregateHaving *hg_aggregate_begin_having(HgAggregateState *state);
 /* Discards the cached outcomes, because group numbers now mean other groups. */
 extern void hg_aggregate_forget_having(HgAggregateHaving *having);
 
-/* Returns true if HAVING is known to be false for a group; otherwise the caller evaluates it. */
+/*
+ * Returns true if HAVING is known not to be true for the group with a number, from 0; otherwise the
+ * caller evaluates it.  state->having must not be NULL.
+ */
 extern bool hg_aggregate_is_ruled_out(HgAggregateState *state, uint32 number);
 
 #endif /* HG_AGGREGATE_RESULT_H */

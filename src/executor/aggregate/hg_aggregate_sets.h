@@ -3,6 +3,10 @@
  * hg_aggregate_sets.h
  *	  Grouping sets: groups of some columns, combined from groups of more columns.
  *
+ * The rows of the input make the groups of the first set.  When they are complete, the node
+ * combines them to those of other sets (hg_aggregate_combine()) and returns them; then
+ * hg_aggregate_next_set() makes the next set current.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -80,10 +84,10 @@ hg_aggregate_set(const HgAggregateSets *sets)
 /* Returns true if memory is full for the groups of a set. */
 extern bool hg_aggregate_is_full(const HgAggregateState *state, const HgGroupingSet *set);
 
-/* Lets rows of a set's groups that do not fit into memory go to files. */
+/* Starts to write rows of a set without a group in memory to files (hg_aggregate_spill.h). */
 extern void hg_aggregate_start_spill(HgAggregateState *state, const HgGroupingSet *set);
 
-/* Makes the first set current, and removes what was made of the other ones. */
+/* Makes the first set current, and removes the groups and files of the other ones. */
 extern void hg_aggregate_reset_sets(HgAggregateState *state);
 
 /*
@@ -93,8 +97,9 @@ extern void hg_aggregate_reset_sets(HgAggregateState *state);
 extern bool hg_aggregate_next_set(HgAggregateState *state);
 
 /*
- * Combines some groups of the current set, from number sets.combined on, to those of the sets below
- * it, and advances sets.combined past them.  May free the groups before them.
+ * Combines up to a batch of groups of the current set, from number sets.combined on, to those of
+ * the sets that have it as a parent, and advances sets.combined past them.  May free the groups
+ * before them.
  */
 extern void hg_aggregate_combine(HgAggregateState *state);
 
@@ -105,7 +110,10 @@ extern void hg_aggregate_combine(HgAggregateState *state);
 extern void hg_aggregate_take_keys(HgAggregateState *state, HgGroupingSet *set,
 								   const HgBatch *batch, const uint16 *selected, int count);
 
-/* Combines groups of the current set, not the first one, with a batch that was read from a file. */
+/*
+ * Combines groups of the current set, not the first one, with packed groups: the batch that
+ * hg_aggregate_spill_read() has read.
+ */
 extern void hg_aggregate_take_packed(HgAggregateState *state);
 
 /* hg_aggregate_combine.c: combining and packing the states of groups */
@@ -131,8 +139,8 @@ extern Datum hg_states_pack(const HgGroups *groups, int nfunctions, const HgFunc
 
 /*
  * Returns a group with the states that hg_states_pack() has packed, without values and hash.  The
- * functions are for combined states.  The group is in CurrentMemoryContext with all that its states
- * refer to.
+ * functions are for combined states (hg_transition_for_combined()).  The group is in
+ * CurrentMemoryContext with all that its states refer to.
  */
 extern HgGroup *hg_states_unpack(const HgGroups *groups, int nfunctions,
 								 const HgFunction *functions, Datum packed);

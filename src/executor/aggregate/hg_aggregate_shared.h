@@ -9,8 +9,8 @@
  * the keys.  When all have done so, each takes partitions that no other one takes, combines the
  * states in them, and returns the groups.  So every group is returned once, by one process.
  *
- * Nobody waits who has returned a row.  A process that comes when the others have read all rows
- * reads none, and takes partitions like them.
+ * A process that has returned a row never waits.  A process that begins when the others have read
+ * all rows reads none, and takes partitions like them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -74,15 +74,16 @@ typedef struct HgAggregateParticipants
 extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *state);
 
 /*
- * Starts to share groups in an execution, if the plan does so: the set of groups that is shared
- * goes to files.  Returns false if the other processes have read all rows of the input.
+ * Starts to share groups in an execution, if the plan does so: the groups of the shared set go to
+ * files.  Returns false if the other processes have read all rows of the input, so that this one
+ * reads none.
  */
 extern bool hg_aggregate_start_sharing(HgAggregateState *state);
 
 /*
- * Writes and removes the groups in memory, which is full, if groups are shared and these have taken
- * several rows each, as if the input were ordered by the keys.  Returns false if nothing was done;
- * rows of other groups then go to disk.
+ * When memory is full: writes the groups in memory to the shared files and removes them, if groups
+ * are shared and have taken several rows each, as if the input were ordered by the keys.  Returns
+ * false if nothing was done; rows of other groups then go to disk.
  */
 extern bool hg_aggregate_write_early(HgAggregateState *state);
 

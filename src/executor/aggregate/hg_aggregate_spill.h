@@ -3,9 +3,9 @@
  * hg_aggregate_spill.h
  *	  Temporary files for rows whose groups are not in memory.
  *
- * While the input is read, rows go to the partitions of a spill set.  Then the partitions are read
- * one by one.  Rows of a partition that do not fit either form a set of the next level, which is
- * read before the remaining partitions.
+ * While the input is read, rows go to the partitions of a spill set (batch/hg_spill.h): start,
+ * write, finish.  Then the partitions are read one by one (next, read).  Rows of a partition that
+ * do not fit either form a set of the next level, which is read before the remaining partitions.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -39,8 +39,8 @@ typedef struct HgAggregateSpill
 } HgAggregateSpill;
 
 /*
- * Initializes with nothing on disk; memory is allocated in CurrentMemoryContext.  Rows consist of
- * attributes attnos[ncolumns] of desc.  They are read into batch, which has ncolumns.
+ * Initializes *spill with nothing on disk, in CurrentMemoryContext.  Rows consist of attributes
+ * attnos[ncolumns] (from 1) of desc.  They are read into batch, which has ncolumns.
  */
 extern void hg_aggregate_spill_init(HgAggregateSpill *spill, TupleDesc desc, int ncolumns,
 									const int *attnos, HgBatch *batch);
@@ -89,13 +89,13 @@ extern void hg_aggregate_spill_start_shared(HgAggregateSpill *spill, int bits,
 											const HgSpillParticipants *participants,
 											pg_atomic_uint32 *next, HgBudget *budget);
 
-/* Writes the rows which[nrows] of a batch to the set that is being written. */
+/* Writes the rows which[nrows] of a batch, whose hashes are keys->words, to the set in writing. */
 extern void hg_aggregate_spill_write(HgAggregateSpill *spill, const HgSpillKeys *keys,
 									 const HgBatch *batch, const uint16 *which, int nrows);
 
 /*
- * Ends reading the input or a partition.  Returns the size in bytes of the set that was written
- * meanwhile, which is read next; 0 if there is none.
+ * Ends writing, when the input or a partition was read.  Returns the size in bytes of the set that
+ * was written meanwhile, which is read next; 0 if there is none.
  */
 extern uint64 hg_aggregate_spill_finish(HgAggregateSpill *spill);
 

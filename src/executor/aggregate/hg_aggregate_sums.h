@@ -15,12 +15,14 @@
 #include "batch/hg_numeric.h"
 #include "executor/aggregate/hg_aggregate_function.h"
 
+/* The state of sum and avg of int2 and int4, without NULLs. */
 typedef struct HgSumState
 {
 	int64 count;
 	int64 sum;
 } HgSumState;
 
+/* The state of sum and avg of int8. */
 typedef struct HgBigSumState
 {
 	int64 count;
@@ -28,6 +30,7 @@ typedef struct HgBigSumState
 	int64 high;
 } HgBigSumState;
 
+/* The state of sum and avg of numeric. */
 typedef struct HgNumericState
 {
 	int64 count;
@@ -45,6 +48,7 @@ typedef struct HgExtremeState
 	bool any;
 } HgExtremeState;
 
+/* The state of min and max of numeric. */
 typedef struct HgNumericExtremeState
 {
 	int64 scaled; /* in units of 10^-scale */
@@ -53,7 +57,7 @@ typedef struct HgNumericExtremeState
 	HgTransitionState rest; /* values with other scales, and those that came as numerics */
 } HgNumericExtremeState;
 
-/* Lets the minimum or, if greatest is set, the maximum of numerics take a scaled integer. */
+/* Advances a minimum or, if greatest is set, a maximum of numerics by value / 10^scale. */
 static inline void
 hg_numeric_extreme_take(const HgFunction *function, HgNumericExtremeState *state, int64 value,
 						int scale, bool greatest)
@@ -106,7 +110,7 @@ hg_halves_total(const HgHalves *sum)
 	return (int128) sum->high * ((int64) 1 << 32) + sum->low;
 }
 
-/* Adds count values with the given sum to a state. */
+/* Adds to a state count values whose sum is given. */
 static inline void
 hg_big_sum_take(HgBigSumState *state, int64 count, int128 sum)
 {

@@ -3,6 +3,9 @@
  * hg_aggregate_take.h
  *	  The aggregate node's way from a batch of rows to the states of groups.
  *
+ * The node calls hg_aggregate_begin_taking() and hg_aggregate_begin_finding() once, and then a take
+ * function for each batch or run.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -56,10 +59,10 @@ extern void hg_aggregate_begin_taking(HgAggregateTaking *taking, int ncolumns, i
 /* Prepares to find the groups of batches' rows.  The node's groups must be set up. */
 extern void hg_aggregate_begin_finding(HgAggregateState *state);
 
-/* Returns true if all functions accept rows from arrays and nothing is grouped by. */
+/* Returns true if all functions accept rows from arrays (HgRun), and there is no GROUP BY. */
 extern bool hg_aggregate_takes_arrays(const HgAggregateState *state);
 
-/* Aggregates rows from arrays. */
+/* Aggregates a run of rows; hg_aggregate_takes_arrays() must be true. */
 extern void hg_aggregate_take_arrays(HgAggregateState *state, const HgRun *run);
 
 /* Aggregates the rows of a batch; rows whose groups do not fit into memory go to files. */

@@ -3,6 +3,8 @@
  * hg_aggregate_transition.h
  *	  Aggregates that run their own functions: transition, combine, serialize and final.
  *
+ * Errors of these functions are raised.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -63,7 +65,7 @@ extern void hg_transition_find_combine(HgTransition *transition, const Aggref *a
 extern HgTransition *hg_transition_for_combined(const HgTransition *transition,
 												MemoryContext states);
 
-/* Calls the transition function for one value. */
+/* Advances a state by one value, as PostgreSQL does: strict functions skip NULL. */
 extern void hg_transition_advance(HgTransition *transition, HgTransitionState *state, Datum value,
 								  bool null);
 
@@ -75,7 +77,7 @@ extern void hg_transition_advance(HgTransition *transition, HgTransitionState *s
 extern void hg_transition_merge(HgTransition *transition, HgTransitionState *state,
 								HgTransition *source, const HgTransitionState *other);
 
-/* Returns a state of type internal as a bytea, in CurrentMemoryContext. */
+/* Returns the value of a state of type internal as a bytea, in CurrentMemoryContext. */
 extern Datum hg_transition_serialize(HgTransition *transition, Datum state);
 
 /*
@@ -85,7 +87,8 @@ extern Datum hg_transition_serialize(HgTransition *transition, Datum state);
 extern Datum hg_transition_value(HgTransition *transition, const HgTransitionState *state);
 
 /*
- * Returns the result of the final function for a state, or of the serialize function if partial.
+ * Returns the result of the final function for a state, or of the serialize function if the Aggref
+ * is partial.  Sets *isnull.
  */
 extern Datum hg_transition_finish(HgTransition *transition, const HgTransitionState *state,
 								  bool *isnull);

@@ -25,15 +25,19 @@ typedef struct HgJoinReading
 	bool spilled;		 /* rows went to disk since the last rescan */
 } HgJoinReading;
 
-/* The phases.  Each function does the work of one and returns the next phase. */
+/* The phases (HgJoinPhase).  Each function does the work of one and returns the next phase. */
 
-/* READ_INNER: reads all inner rows, unless there is another way (hg_join.c). */
+/*
+ * READ_INNER: reads all inner rows; if they do not fit, they go to disk, or their keys become bits.
+ * Before that, it tries to let a device join all rows, to look up inner rows in an index, and to
+ * end because there is no outer row.
+ */
 extern HgJoinPhase hg_join_read_inner(HgJoinState *state);
 /* NEXT_PARTITION: reads the inner rows of the next partition. */
 extern HgJoinPhase hg_join_next_partition(HgJoinState *state);
-/* READ_OUTER: reads an outer chunk and builds the HashGraphs. */
+/* READ_OUTER: reads an outer chunk, as many rows as fit, and builds the HashGraphs; or streams. */
 extern HgJoinPhase hg_join_read_outer(HgJoinState *state);
-/* END_CHUNK: all matches of an outer chunk were returned. */
+/* END_CHUNK: returns outer rows without a match, if needed, after all matches of an outer chunk. */
 extern HgJoinPhase hg_join_end_chunk(HgJoinState *state);
 /* NEXT_INNER: reads the next inner rows of a partition after those in memory are joined. */
 extern HgJoinPhase hg_join_next_inner(HgJoinState *state);

@@ -4,6 +4,10 @@
  *	  The join node's covered rows, whose keys come from cached HashGraphs, and what such a
  *	  join costs.
  *
+ * The planner and the node ask the cost model which sides to cover (batch/hg_covered.h).  The node
+ * then calls hg_join_cover() for each side before it reads the side, and hg_join_cover_matcher()
+ * when it joins rows.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -80,10 +84,10 @@ extern double hg_cover_star_ns(int njoins, double edges);
  */
 extern bool hg_cover_asks_star(int njoins, double fact_rows, double edges);
 
-/* Returns the nanoseconds that a join takes if the sides in cover[] are covered. */
+/* Returns the estimated nanoseconds of a join if the sides with cover[side] are covered. */
 extern double hg_join_cover_ns(const HgCoverShape *shape, const bool cover[2]);
 
-/* Sets cover[] to the cheapest choice.  For a decided side, cover[side] is an input and stays. */
+/* Sets cover[] to the cheapest choice.  For a decided side, cover[side] is input and stays. */
 extern void hg_join_cover_choose(const HgCoverShape *shape, bool cover[2]);
 
 /* hg_join_cover.c: the join node's covered rows, whose keys come from cached HashGraphs */
@@ -108,8 +112,9 @@ typedef struct HgJoinCover
 } HgJoinCover;
 
 /*
- * Orders the parts of the join's keys as cached HashGraphs have them, before anything is read.
- * Joins that processes share keep their order, because all processes must agree on it.
+ * Orders the parts of the encoder and of both inputs' keys as cached HashGraphs have them, before
+ * anything is read.  Joins that processes share keep their order, because all processes must agree
+ * on it.
  */
 extern void hg_join_order_keys(HgJoinState *state, HgKeyEncoder *encoder);
 
@@ -138,15 +143,16 @@ extern void hg_join_cover(HgJoinState *state, HgSide side);
 /*
  * The next four functions are for processes below a Gather that read both sides together.
  *
- * Covers rows for all processes, in the leader, before workers start.  The leader keeps their
- * versions pinned until hg_join_end_cover().
+ * Decides in the leader, before workers start, which rows to cover for all processes, covers them,
+ * and initializes covered, covers, at_once and stays_covered of *shared.  The leader keeps the
+ * versions pinned until after hg_join_end_cover().
  */
 extern void hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared);
 
 /* Prepares the covered rows for a further execution, in the leader, before its workers start. */
 extern void hg_join_cover_again(HgInput *const inputs[2], HgJoinShared *shared);
 
-/* Covers the leader's covered rows in a worker, when it starts. */
+/* Covers the leader's covered rows in a worker, when it starts; or sets cover.too_late. */
 extern void hg_join_attach_covered(HgJoinState *state);
 
 /*
@@ -164,7 +170,10 @@ extern void hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared)
  */
 extern bool hg_join_stays_covered(const HgJoinState *state);
 
-/* Starts joining the covered rows of each side with partitions of the other side's delta rows. */
+/*
+ * Starts joining the covered rows of each side with partitions of the other side's delta rows.
+ * Clears the bits of matched rows.
+ */
 extern void hg_join_covered_meet_partitions(HgJoinCover *cover, const HgJoinMatched matched[2]);
 
 /*
@@ -208,7 +217,10 @@ extern bool hg_join_ends_covered(const HgJoinState *state, HgSide side);
  */
 extern bool hg_join_covered_repeats(const HgJoinState *state, uint64 inner_delta);
 
-/* Adds the covered rows, and the devices to ask about them, to a matcher's specification. */
+/*
+ * Adds the covered rows that are joined with the rows in memory, and the devices to ask about them,
+ * to a matcher's specification.  Applies pending predicates, or has the matcher do so.
+ */
 extern void hg_join_cover_matcher(HgJoinState *state, HgMatcherSpec *spec);
 
 #endif /* HG_JOIN_COVER_H */

@@ -3,6 +3,10 @@
  * hg_join_emit.h
  *	  The rows that the join node returns, batch by batch.
  *
+ * A phase of the node calls one of the hg_join_emit functions to choose a kind of rows, and returns
+ * its result as the next phase.  In HG_JOIN_RETURN, the node calls HgRowKind.next() and returns the
+ * rows of the output's batch, until next() returns false; then it enters the phase `then`.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -61,7 +65,7 @@ typedef struct HgJoinStreaming
 	bool active;		   /* outer rows come from the stream, numbered from 0 in each batch */
 } HgJoinStreaming;
 
-/* Starts with the first match. */
+/* Forgets the current chunk of matches, because the matcher has ended or a new one begins. */
 static inline void
 hg_join_emission_reset(HgJoinEmission *emission)
 {
@@ -95,13 +99,13 @@ extern HgJoinPhase hg_join_emit_streamed(HgJoinState *state);
  */
 extern HgJoinPhase hg_join_emit_unmatched(HgJoinState *state, HgSide side, HgJoinPhase then);
 
-/* Starts to return empty rows.  Returns the next phase; after the rows comes `then`. */
+/* Starts to return empty rows: output->empty_left is rows.  Returns HG_JOIN_RETURN. */
 extern HgJoinPhase hg_join_emit_empty(HgJoinEmission *emission, HgJoinOutput *output, uint64 rows,
 									  HgJoinPhase then);
 
 /*
- * Returns true if the rows in memory without a match can be counted without finding them.  Then
- * hg_join_emit_joined() counts them, if no bits are kept of either side.
+ * Returns true if only the number of rows without a match is needed, and the engine can count them.
+ * Then hg_join_emit_joined() counts them, if no bits are kept of either side.
  */
 extern bool hg_join_counts_unmatched(const HgJoinState *state);
 
@@ -113,18 +117,21 @@ extern bool hg_join_counts_unmatched(const HgJoinState *state);
 extern bool hg_join_may_take_bits(const HgJoinState *state);
 
 /*
- * Reads the rest of the inner side as bits.  If there would be too many bits, the input is not at
- * its end afterwards and must be partitioned.
+ * Replaces the inner keys in memory by bits, and reads the rest of the inner side as bits.  If
+ * there would be too many bits, the input is not at its end afterwards and must be partitioned.
  */
 extern void hg_join_take_bits(HgJoinState *state);
 
-/* Returns true if the outer side, of which nothing was read, can be streamed. */
+/* Returns true if the inner side is complete, and the unread outer side can be streamed. */
 extern bool hg_join_may_stream(const HgJoinState *state);
 
 /* Returns true if outer rows may be streamed once all inner rows are in memory. */
 extern bool hg_join_expects_stream(const HgJoinState *state);
 
-/* Builds the inner HashGraph and starts the stream.  Returns false if the graph is too large. */
+/*
+ * Creates a matcher of the inner side and starts the stream, whose rows hg_join_emit_streamed()
+ * returns.  Returns false if the inner HashGraph is too large.
+ */
 extern bool hg_join_begin_stream(HgJoinState *state);
 
 /* Ends the stream, if it is active. */

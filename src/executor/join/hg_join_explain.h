@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_join_explain.h
- *	  EXPLAIN of the join node.
+ *	  EXPLAIN of the join node, and functions for that of this extension's other nodes.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -17,7 +17,7 @@
 /* The ExplainCustomScan callback of the join node. */
 extern void hg_join_explain(CustomScanState *node, List *ancestors, ExplainState *es);
 
-/* Shows a list of clauses as core shows a qual. */
+/* Shows an implicitly ANDed list of clauses under a label, as core shows a qual; NIL: nothing. */
 extern void hg_explain_qual(CustomScanState *node, List *clauses, const char *label,
 							List *ancestors, ExplainState *es);
 
@@ -40,7 +40,7 @@ extern void hg_explain_expected_blocks(const HgBatchSource *source, const HgBloc
 extern void hg_explain_not_cached(const HgBatchSource *source, const HgBlockLabels *labels,
 								  ExplainState *es);
 
-/* Shows bytes as kilobytes, rounded up. */
+/* Shows bytes under a label, as kilobytes, rounded up. */
 extern void hg_explain_bytes(const char *label, uint64 bytes, ExplainState *es);
 
 #endif /* HG_JOIN_EXPLAIN_H */

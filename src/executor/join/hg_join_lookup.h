@@ -61,7 +61,7 @@ extern const CustomScanMethods hg_join_feed_methods;
 /* Initializes the adaptive join, if it is one.  Inputs and output must be set up. */
 extern void hg_join_lookup_init(HgJoinState *state);
 
-/* Returns the number of outer rows to read before the next choice. */
+/* Returns the number of outer rows, at least 1, to read before hg_join_choose_lookup(). */
 extern uint64 hg_join_lookup_rows(const HgJoinLookup *lookup);
 
 /*
@@ -70,7 +70,7 @@ extern uint64 hg_join_lookup_rows(const HgJoinLookup *lookup);
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
-/* Records whether the nested loop is chosen; if recorded is true, also in the record. */
+/* Sets whether the nested loop is chosen; if recorded is true, counts the choice in the record. */
 extern void hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool chosen,
 							   bool recorded);
 

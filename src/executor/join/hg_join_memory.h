@@ -31,13 +31,13 @@ typedef struct HgJoinMemory
 	HgBudget files;		   /* its part for filter, bits and buffers of files */
 } HgJoinMemory;
 
-/* Initializes budgets of limit bytes, and creates the context below CurrentMemoryContext. */
+/* Initializes *memory with a budget of limit bytes, and a context below CurrentMemoryContext. */
 extern void hg_join_memory_init(HgJoinMemory *memory, uint64 limit);
 
-/* Returns the bytes that both inputs may take together. */
+/* Returns the bytes that both inputs may take together: the budget less the files' part. */
 extern uint64 hg_join_limit(const HgJoinMemory *memory);
 
-/* Returns log2 of the number of partitions for expected bytes of inner rows. */
+/* Returns log2 of the number of partitions, at least 4, for `expected` bytes of inner rows. */
 extern int hg_join_partition_bits(const HgJoinMemory *memory, double expected);
 
 /*
@@ -50,8 +50,8 @@ extern double hg_join_planned_rows(const HgJoinState *state, HgSide side);
 extern double hg_join_planned_bytes(const HgJoinState *state);
 
 /*
- * Returns the expected bytes of the inner side: the larger of twice the bytes in memory, and the
- * planned rows without `covered` rows times the planned bytes of a row.
+ * Returns the expected bytes of the inner side in this process: the larger of twice the bytes in
+ * memory, and the planned rows, less `covered` rows, times the planned bytes of a row.
  */
 extern double hg_join_expected_bytes(const HgInput *inner, double covered);
 
@@ -120,9 +120,9 @@ extern uint64 hg_join_spill_unfinished_bytes(const HgJoinSpill *spill);
 extern uint64 hg_join_spill_joined(const HgJoinSpill *spill);
 
 /*
- * Deletes the current partition and moves to the next one that can return a row, considering that
- * rows of a side may match the other side's covered rows.  Sets without another partition are
- * deleted.  Returns the sets whose current partition it is; NULL: none is left.
+ * Deletes the current partition and moves to the next one that can return a row.  covered[] says
+ * which sides have covered rows, which the other side's rows may match.  Sets without another
+ * partition are deleted.  Returns the sets whose current partition it is; NULL: none is left.
  */
 extern HgPartitions *hg_join_spill_next(HgJoinSpill *spill, const HgJoinRules *rules,
 										const bool covered[2]);

@@ -3,6 +3,10 @@
  * hg_join_pages.h
  *	  A join of two tables whose pages are sent to a device, which extracts the rows.
  *
+ * A single process calls hg_join_ask_pages() alone.  If processes share the join, the leader calls
+ * hg_join_pages_expect() once and hg_join_pages_reset() before each execution, and all processes
+ * call hg_join_ask_pages_parallel().
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -51,7 +55,7 @@ typedef struct HgJoinPagesShared
  */
 extern bool hg_join_ask_pages(HgJoinState *state, uint64 *rows);
 
-/* Decides in the leader, before workers start, whether to send pages. */
+/* Sets planned, expected_rows and cpu_ms of *shared in the leader, before workers start. */
 extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, int processes);
 
 /*

@@ -15,7 +15,7 @@
 
 typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
 
-/* The phases of the node; see hg_join.c. */
+/* The phases of the node.  hg_join_chunk.h has what each does. */
 typedef enum HgJoinPhase
 {
 	HG_JOIN_READ_INNER,

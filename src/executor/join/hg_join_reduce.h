@@ -3,6 +3,10 @@
  * hg_join_reduce.h
  *	  The join node's columns on a device: they come back with the matches, or as groups.
  *
+ * A node above that aggregates describes its groups with an HgReducer, and the join makes an
+ * HgJoinReduction of it.  When a device has reduced matches to groups (engine/hg_reduce.h), the
+ * join hands them up: it calls the reducer's take() instead of returning rows.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -52,7 +56,7 @@ typedef struct HgReducer
 
 	/*
 	 * Returns how many groups can be handed up now, in one call of take(); 0: rows are needed.
-	 * Until then each group takes more bytes in addition to its record.
+	 * Until that call, each group takes `more` bytes of memory in addition to its record.
 	 */
 	uint64 (*room)(void *arg, uint64 more);
 
@@ -95,9 +99,9 @@ typedef struct HgJoinCodes
 typedef struct HgJoinReduction HgJoinReduction;
 
 /*
- * Prepares to hand up groups, in CurrentMemoryContext.  column_indexes[] maps columns of the
- * reducer's source to the join's scan slot.  The reducer must stay in place.  Returns NULL if the
- * join can never make groups.
+ * Prepares to hand up groups, in CurrentMemoryContext.  Column c of the reducer's source is column
+ * column_indexes[c] of the join's scan slot.  The reducer is not copied.  Returns NULL if the join
+ * can never make groups.
  */
 extern HgJoinReduction *hg_join_reduction_create(const HgJoinRules *rules, HgInput *const inputs[2],
 												 const HgReducer *reducer,
@@ -109,16 +113,19 @@ extern bool hg_join_reduces_matches(const HgJoinReduction *reduction);
 /* Returns true if an argument is computed from columns of both sides, which the join cannot do. */
 extern bool hg_join_reduction_is_mixed(const HgJoinReduction *reduction);
 
-/* Returns the reduction of rows that are sent to a device, as known from the plan; or NULL. */
+/*
+ * Returns the reduction of rows that are sent to a device, without max_groups; NULL if matches are
+ * not reduced, or a column cannot be sent.
+ */
 extern const HgReduction *hg_join_planned_reduction(const HgJoinReduction *reduction);
 
-/* Returns the reduction of the rows in memory, for the matcher; or NULL. */
+/* Returns the reduction for the matcher of the rows in memory; NULL if no groups can be made. */
 extern const HgReduction *hg_join_current_reduction(HgJoinReduction *reduction,
 													const HgJoinMatched matched[2]);
 
 /*
- * Sets numbers[] to the attribute numbers, in the table whose rows are covered, of a side's
- * columns in the reduction.  Computed columns are left out.
+ * Sets numbers[column] to the attribute number, in the table whose rows are covered, of each of a
+ * side's columns in the reduction.  Elements of computed columns keep their values.
  */
 extern void hg_join_reduction_numbers(const HgJoinReduction *reduction, HgSide side,
 									  AttrNumber numbers[HG_MAX_COLUMNS]);
@@ -135,7 +142,7 @@ extern const HgReduction *hg_join_requested_reduction(HgJoinReduction *reduction
 /* Returns the index in the side's batches of a column of the reduction. */
 extern int hg_join_reduction_column(const HgJoinReduction *reduction, HgSide side, uint32 column);
 
-/* Returns the expression that computes a column of the reduction; -1: it is a replica. */
+/* Returns the number of the expression that computes a column of the reduction; -1: none does. */
 extern int hg_join_reduction_expression(const HgJoinReduction *reduction, HgSide side,
 										uint32 column);
 
@@ -147,9 +154,9 @@ extern void hg_join_reduction_operands(const HgJoinReduction *reduction, int exp
 									   uint32 operands[2]);
 
 /*
- * Writes an expression's program for a device.  operands[side][column] says how the device has the
- * reduction's columns; *scale is set as by HgReducer.compute.  Returns false if there is no
- * program.
+ * Sets *program to an expression's program for a device.  operands[side][column] says how the
+ * device has the reduction's columns; *scale is set as by HgReducer.compute.  Returns false if
+ * there is no program.
  */
 extern bool hg_join_reduction_program(const HgJoinReduction *reduction, int expression,
 									  HgOperand operands[2][HG_MAX_COLUMNS], HgProgram *program,
@@ -163,13 +170,13 @@ extern bool hg_join_reduction_is_coded(const HgJoinReduction *reduction, HgSide 
 									   uint32 column);
 
 /*
- * Hands up groups that another job made.  spec and codes describe the columns of its records,
- * which differ from those of the join's own reduction.
+ * Hands up groups that another job, that of a star, made.  spec and codes describe the columns of
+ * its records, which differ from those of the join's own reduction.  Replaces codes in the records.
  */
 extern void hg_join_hand_up(HgJoinReduction *reduction, const HgReduceSpec *spec,
 							const HgJoinCodes *codes, const HgGroupSet *groups);
 
-/* Hands up the matches as groups.  Returns false if some or all matches must be streamed. */
+/* Hands up the matcher's groups, if any.  Returns false if matches must still be streamed. */
 extern bool hg_join_reduce(HgJoinReduction *reduction, HgMatcher *matcher);
 
 /* Returns the number of rows handed up in groups since the last call. */

@@ -3,6 +3,7 @@
  * hg_join_replica.h
  *	  Device replicas of covered rows: which devices a join asks, with which columns and filters.
  *
+ * A device that has replicas of both sides' graphs joins covered rows without a transfer of keys.
  * Covered rows with a pending predicate (batch/hg_covered.h) go to a device with a filter.  If no
  * filter can be made, because a column has no replica beside the graph, the predicates are applied
  * here.
@@ -45,12 +46,13 @@ extern void hg_join_wake_partitions(HgInput *const inputs[2]);
 /* Applies the pending predicates to both sides' covered rows. */
 extern void hg_join_apply_pending(HgInput *const inputs[2]);
 
-/* Makes a matcher apply the pending predicates before it joins covered rows here. */
+/* Lets a matcher apply the pending predicates when it joins covered rows here: sets callbacks. */
 extern void hg_join_set_pending(HgJoinState *state, HgMatcherSpec *spec);
 
 /*
- * Adds a filter for the pending predicates of an input's rows, which lookup of a side finds
- * (HgRowFilter) in graph.  Returns false if there are predicates and no filter can be made.
+ * Adds a filter for the pending predicates of an input's covered rows to a side's replica.  See
+ * hg_predicate_filter_add() for lookup, graph and device_set.  Returns false if there are
+ * predicates and no filter can be made.
  */
 extern bool hg_join_add_filter(HgReplicaCovered *replica, uint32 lookup, const HgInput *input,
 							   const HgPinnedGraph *graph, HgDeviceSet *device_set);
@@ -65,16 +67,16 @@ extern HgDeviceSet hg_replica_find_column(const HgPinnedGraph *graph,
 										  HgReplicaColumnUse *use, const HgGraphCodes **codes);
 
 /*
- * Records what a device has of a column.  `of` describes the codes, or scaled integers, that the
- * device has for the column; NULL if it has the values themselves.
+ * Records in a side's replica and in codes what a device has of a column: `of` describes its codes
+ * or scaled integers; NULL if it has the values themselves.
  */
 extern void hg_replica_note_codes(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
 								  uint32 column, const HgGraphCodes *of);
 
 /*
- * Lets a device compute a column of a side by an expression.  operands[side][i] describes column
- * i.  parts and stride map row numbers to ordinals (engine/hg_replica.h).  Returns false if the
- * expression cannot be compiled.
+ * Adds a program to a side's replica by which a device computes a column as an expression of the
+ * reduction.  operands[side][i] describes column i.  parts and stride map row numbers to ordinals
+ * (engine/hg_replica.h).  Returns false if the expression cannot be compiled.
  */
 extern bool hg_replica_add_computed(HgReplicaCovered *replica, HgJoinCodes *codes, HgSide side,
 									uint32 column, const HgJoinReduction *reduction, int expression,
@@ -89,9 +91,9 @@ typedef struct HgSideDevices
 } HgSideDevices;
 
 /*
- * Finds the devices that have partitions of the sides' graphs, by HgSide; at[].whole is set by the
- * caller.  Returns the devices that have partitions of one side, and of the other side either
- * partitions or all of it; 0: none.
+ * Sets at[].partitioned to the devices that have partitions of the sides' graphs, by HgSide, and
+ * use and partitions of replica[]; the caller has set at[].whole.  Returns the devices that have
+ * partitions of one side, and of the other side either partitions or all of it; 0: none.
  */
 extern HgDeviceSet hg_replica_find_partitions(HgPinnedGraph *const graphs[2],
 											  HgReplicaCovered replica[2], HgSideDevices at[2]);

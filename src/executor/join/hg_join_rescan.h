@@ -32,8 +32,8 @@ extern bool hg_join_may_cache_outer(HgJoinRescan *rescan, const HgInput *outer);
 
 /*
  * If one side is cached and the other one has few rows, selects the cached rows that pass a filter
- * of the other side's keys.  Both sides must be in memory.  Returns false if no row is selected, so
- * that there is no match.
+ * of the other side's keys (hg_held_select()).  Both sides must be in memory.  Returns false if no
+ * row is selected, so that there is no match.
  */
 extern bool hg_join_select_cached(HgJoinState *state);
 

@@ -23,7 +23,7 @@ typedef struct HgUsed
 	Bitmapset *params;		   /* PARAM_EXEC numbers */
 } HgUsed;
 
-/* Adds what an expression, or a list of them, uses.  What subplans use inside is not found. */
+/* Adds what an expression (or a list) over the scan slot uses, but not inside subplans. */
 extern void hg_used_add(HgUsed *used, Node *expression);
 
 /* The rows that are returned next; hg_join_emit.c sets them. */
@@ -40,7 +40,10 @@ typedef struct HgJoinOutput
 	int *slot_columns; /* [attributes of slot] indexes in the scan slot; NULL: the same */
 } HgJoinOutput;
 
-/* Initializes the output, in CurrentMemoryContext.  The node's projection must be set up. */
+/*
+ * Initializes the output in CurrentMemoryContext.  columns are the needed ones' indexes in the scan
+ * slot.  The node's projection must be set up.
+ */
 extern void hg_join_output_init(HgJoinOutput *output, const ScanState *ss,
 								const Bitmapset *columns);
 
@@ -58,13 +61,13 @@ hg_join_output_skip(HgJoinOutput *output, int rows)
 	output->next += rows;
 }
 
-/* Returns the number of all empty rows that are left, and removes them. */
+/* Returns output->empty_left, and sets it to 0. */
 extern uint64 hg_join_take_empty(HgJoinOutput *output);
 
 /* Returns the next row of the batch that passes plan.qual, projected; NULL at the end. */
 extern TupleTableSlot *hg_join_next_row(HgJoinOutput *output, ScanState *ss);
 
-/* Loads a row of the batch into the scan slot. */
+/* Loads a row of the batch into the scan slot, and returns the slot.  Checks for interrupts. */
 static inline TupleTableSlot *
 hg_join_load_row(const HgJoinOutput *output, TupleTableSlot *slot, int row)
 {
@@ -84,7 +87,7 @@ hg_join_load_row(const HgJoinOutput *output, TupleTableSlot *slot, int row)
 	return ExecStoreVirtualTuple(slot);
 }
 
-/* Returns the projection of the row in a slot, or NULL if plan.qual rejects it. */
+/* Returns the projection of the row in a scan slot, or NULL, counted, if plan.qual rejects it. */
 static inline TupleTableSlot *
 hg_join_return_slot(ScanState *ss, TupleTableSlot *slot)
 {

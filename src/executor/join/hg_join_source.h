@@ -3,6 +3,9 @@
  * hg_join_source.h
  *	  A join below another node of this extension: hands up columns without forming rows.
  *
+ * A node creates a source for its child, tells it with the functions below what it needs, and then
+ * reads it (HgBatchSource in batch/hg_batch.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -33,19 +36,19 @@ typedef struct HgJoinMethods
 
 /*
  * Creates the source of a child plan: a join of this extension hands over its batches, and
- * hg_scan_table.h reads any other plan.  An HgSourceMaker (hg_input.h).
+ * hg_scan_table.h reads any other plan.  It is an HgSourceMaker (batch/hg_child_rows.h).
  */
 extern HgBatchSource *hg_join_source_create(PlanState *plan, int nattnos, const int *attnos);
 
 /* Returns the join behind a source, or NULL if the source is no join of this extension. */
 extern HgJoinState *hg_join_source_join(const HgBatchSource *source);
 
-/* Returns the index in the join's scan slot of a column of such a source. */
+/* Returns the index in the join's scan slot of a column of a source that is a join. */
 extern int hg_join_source_column(const HgBatchSource *source, int column);
 
 /*
- * Sets *rows to the number of all rows of a source without columns.  Returns false, and does
- * nothing, if the source is no join: then the caller counts batches.
+ * Reads a source without columns to its end, and sets *rows to the number of its rows.  Returns
+ * false, and does nothing, if the source is no join: then the caller counts batches.
  */
 extern bool hg_join_source_count(HgBatchSource *source, uint64 *rows);
 
@@ -61,9 +64,9 @@ extern void hg_join_source_take_all(HgBatchSource *source);
 extern void hg_join_source_set_top(HgBatchSource *source, int column, HgTopFilter *top);
 
 /*
- * Lets a join hand over groups wherever it can: next() passes them to the reducer and returns the
- * other rows.  Columns of the reducer are those of the source's batches; it must not move.
- * Returns false, and does nothing, if the source can never make groups.
+ * Lets a join hand over groups wherever it can: next() passes them to reducer->take()
+ * (hg_join_reduce.h) and returns the other rows.  Columns of the reducer are those of the source's
+ * batches; it is not copied.  Returns false if the source can never make groups.
  */
 extern bool hg_join_source_reduce(HgBatchSource *source, const HgReducer *reducer);
 

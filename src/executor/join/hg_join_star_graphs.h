@@ -3,6 +3,11 @@
  * hg_join_star_graphs.h
  *	  A star: its tree of joins, and the graphs and columns of its tables in a device's job.
  *
+ * A device joins the covered rows (batch/hg_covered.h) of all tables below a tree of joins in one
+ * job.  The job has two tables as its sides; their rows look up the other tables.  The fact
+ * relation is the largest table.  The join node calls hg_join_ask_star() and
+ * hg_join_forget_star(); the other functions serve hg_join_star.c.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -42,13 +47,13 @@ typedef struct HgJoinStar HgJoinStar;
 /*
  * Asks a device, at the start of an execution, to join the covered rows of all tables below the
  * join.  If it returns true, the covered rows of the fact relation, except stale probes, are
- * joined: they were handed up in groups, or *rows is their number.  The joins then return only
- * rows for delta rows of the fact relation and stale probes.  If it returns false, the joins return
- * all rows.
+ * joined: *rows is the number of joined rows, or 0 if they were handed up in groups.  The joins
+ * then return only rows for delta rows of the fact relation and stale probes.  If it returns false,
+ * the joins return all rows, and multiway.why_not may have the reason.
  */
 extern bool hg_join_ask_star(HgJoinState *state, uint64 *rows);
 
-/* Resets all joins of the tree before a rescan, if a device has answered. */
+/* Resets all joins of the tree before a rescan, if a device has answered.  star may be NULL. */
 extern void hg_join_forget_star(HgJoinStar *star);
 
 /*
@@ -74,7 +79,7 @@ typedef struct HgTreeTable
 	bool optional; /* the other side's rows without a match here are returned too */
 } HgTreeTable;
 
-/* A column of a table, as its index in the input's batches. */
+/* A column of a table: the table's number in the tree, and its index in the input's batches. */
 typedef struct HgTreeColumn
 {
 	int table;
@@ -114,7 +119,7 @@ typedef struct HgStarTable
 	HgSide side;		  /* side of the job that it is, or whose rows look it up */
 	uint32 lookup;		  /* 0: it is that side; n: lookup n - 1 of that side finds its rows */
 	int from;			  /* table whose rows look it up; -1: it is the fact relation */
-	int column;			  /* its column in the edge to table from */
+	int column;			  /* this table's column in the edge to table from */
 	HgPinnedGraph *own;	  /* graph of table from, by that table's column in the edge */
 	HgPinnedGraph *graph; /* graph of this table by column, in which its rows are found */
 	HgReplicaUse use;	  /* the device's replica of graph */
@@ -139,12 +144,12 @@ typedef struct HgStarGraphs
 	bool missing;				 /* some replicas are missing, and were requested */
 } HgStarGraphs;
 
-/* Returns true if a table can be the fact relation: some other table can be the other side. */
+/* Returns true if table fact can be the fact relation: some other table can be the other side. */
 extern bool hg_star_has_sides(const HgJoinTree *tree, int fact);
 
 /*
- * Chooses the next edge whose ends can be the sides of the job, starting with graphs->usual = -1.
- * Returns false if there is no other.
+ * Sets graphs->usual to the next edge whose ends can be the sides of the job (the first if it is
+ * -1), and graphs->complete.  Returns false if there is no other.
  */
 extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
 
@@ -171,8 +176,9 @@ extern void hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *gr
 								  const uint64 columns[HG_TREE_TABLES]);
 
 /*
- * Finds the replica of a table's column on the devices that have everything else.  Returns false,
- * after requesting it, if it is missing.
+ * Finds the replica of the column with attribute `number` on the devices that have everything else,
+ * and sets *use and *codes (NULL: it has values).  Returns false, after requesting it, if it is
+ * missing.
  */
 extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable *table,
 										AttrNumber number, HgReplicaColumnUse *use,
@@ -184,13 +190,14 @@ extern void hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs,
 
 /*
  * Returns a hash, not 0, of the graphs that are looked up and, if every fact row must have a
- * match, of the number of covered fact rows.
+ * match, of the number of covered fact rows.  It names a combination that was found ambiguous
+ * (hg_resident_graph_is_ambiguous()).
  */
 extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 /*
- * Adds filters for the pending predicates of all tables, restricts the graphs' devices to those
- * that can apply them, and sets the strides of tables with a filter.
+ * Adds filters for the pending predicates of all tables, unless sides are partitioned; restricts
+ * graphs->at to devices that can apply them, and sets the strides of tables with a filter.
  */
 extern void hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
 
@@ -201,10 +208,9 @@ extern void hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
 extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
 
 /*
- * Adds the stale probes to rows, in CurrentMemoryContext: the covered fact rows that may match
- * delta rows of other tables, directly or through rows of a third table.  A row can be added
- * twice.  Reads the tables' delta rows and starts the tables again.  Returns false if there are
- * too many.
+ * Adds the numbers of the stale probes to rows: the covered fact rows that may match delta rows of
+ * other tables, directly or through rows of a third table.  A row can be added twice.  Reads the
+ * tables' delta rows and starts the tables again.  Returns false if there are too many.
  */
 extern bool hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs,
 							   HgIntegers *rows);
@@ -234,15 +240,16 @@ struct HgJoinStar
 /* Returns the table column behind a column of the reduction that is not computed. */
 extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column);
 
-/* Returns the expression that computes a column of the reduction; -1: it is a replica. */
+/* Returns the number of the expression that computes a column of the reduction; -1: a replica. */
 extern int hg_star_expression(const HgJoinReduction *reduction, const HgReduceColumn *column);
 
-/* Finds the tables whose columns are operands of computed columns, for hg_star_find_graphs(). */
+/* Sets graphs.computed from the operands of the columns that requested (or NULL) computes. */
 extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested);
 
 /*
- * Finds all columns of the wanted reduction, as columns of the job.  Returns false if the devices
- * lack some of them; all missing ones are requested.
+ * Sets star->reduction and star->codes: the requested reduction, with columns of the job in place
+ * of the topmost join's.  Returns false if the devices lack some of them; all missing ones are
+ * requested.
  */
 extern bool hg_star_find_columns(HgJoinState *state, const HgReduction *requested);
 

@@ -21,12 +21,12 @@ typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
  */
 extern bool hg_join_reads_at_once(const HgJoinState *state);
 
-/* Returns the number of rows of a side that the planner expects if processes read it together. */
+/* Returns the rows of a side that the planner expects in all, if so many processes share it. */
 extern uint64 hg_join_expected_rows(const HgInput *input, int processes);
 
 /*
- * Returns true if the CPU can join outer rows as they come, unless the inner side is large: the
- * outer rows are not needed again.
+ * Returns true if the CPU can join outer rows as they come, because they are not needed again.  It
+ * does not look at the size of the inner side.
  */
 extern bool hg_join_could_stream(const HgJoinState *state);
 
@@ -38,8 +38,9 @@ extern bool hg_join_could_stream(const HgJoinState *state);
 extern bool hg_join_may_upload(const HgJoinState *state, int processes, HgJobColumns *columns);
 
 /*
- * Starts to send keys, and columns, as they are read: in a job of this process if participants_id
- * is 0, else as its part of a shared job.  Creates state->upload and sets it in both inputs.
+ * Starts to send keys, and the columns that hg_join_may_upload() has set, as they are read: in a
+ * job of this process if participants_id is 0, else as its part of the shared job with this id.
+ * Creates state->upload and sets it in both inputs.
  */
 extern void hg_join_begin_upload(HgJoinState *state, int processes, uint64 participants_id,
 								 const HgJobColumns *columns);

@@ -5,7 +5,8 @@
  *
  * The rows are sorted by hash, and rows of one hash stay in the order in which they were added.
  * They lie one behind the other, in memory or in a temporary file, with an index of the hashes in
- * memory.  Both together are limited by work memory, beside which the sort uses work_mem.
+ * memory.  Both together are limited by work memory, beside which the sort uses work_mem.  A caller
+ * starts a set, adds all rows, finishes it, and then for each hash seeks and reads its rows.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -51,22 +52,25 @@ typedef struct HgLookupRows
 /* Number of the columns that rows have ahead of those of the plan: hash and ordinal. */
 #define HG_LOOKUP_COLUMNS 2
 
-/* Initializes an empty set for rows of a descriptor; its slots belong to the query. */
+/* Initializes an empty set for rows of desc.  Its slots are estate's, and live as long as that. */
 extern void hg_lookup_rows_init(HgLookupRows *rows, EState *estate, TupleDesc desc);
 
 /* Starts to collect rows in an empty set. */
 extern void hg_lookup_rows_start(HgLookupRows *rows);
 
-/* Adds a row. */
+/* Copies a row, of the descriptor given at initialization, with its hash. */
 extern void hg_lookup_rows_add(HgLookupRows *rows, uint32 hash, TupleTableSlot *slot);
 
-/* Ends adding.  Returns false, and leaves the set empty, if the index exceeds the limit. */
+/* Ends adding: sorts the rows.  Returns false, without rows, if the index exceeds the limit. */
 extern bool hg_lookup_rows_finish(HgLookupRows *rows);
 
 /* Lets hg_lookup_rows_next() return the rows with a hash. */
 extern void hg_lookup_rows_seek(HgLookupRows *rows, uint32 hash);
 
-/* Returns the next row, which is valid until the next call; NULL at the end. */
+/*
+ * Returns the next row with that hash, behind its HG_LOOKUP_COLUMNS, in rows->found; NULL at the
+ * end.  It is valid until the next call.
+ */
 extern TupleTableSlot *hg_lookup_rows_next(HgLookupRows *rows);
 
 /* Frees all rows. */

@@ -19,7 +19,7 @@
 
 typedef struct HgSortRows HgSortRows;
 
-/* Estimated bytes of a row beside its columns, with so many sort keys behind the first one. */
+/* Returns the estimated bytes of a row beside its columns, with more_keys behind the first one. */
 static inline Size
 hg_sort_row_bytes(int more_keys)
 {
@@ -33,15 +33,16 @@ hg_sort_row_bytes(int more_keys)
 extern bool hg_sort_rows_takes(Oid type, Oid ordering_operator, Oid collation);
 
 /*
- * Creates an empty set of rows of desc in CurrentMemoryContext.  It refers to keys[nkeys]
- * afterwards.  ordering_operator is that of the first key.  Rows may take max_bytes.
+ * Creates an empty set of rows of desc in CurrentMemoryContext.  It refers to keys[nkeys], the sort
+ * keys by attribute of desc, afterwards.  ordering_operator is that of the first key.  Rows may
+ * take max_bytes.
  */
 extern HgSortRows *hg_sort_rows_create(TupleDesc desc, int nkeys, SortSupport keys,
 									   Oid ordering_operator, uint64 max_bytes);
 
 /*
- * Copies the rows of a batch.  Returns false if memory is full; the rows must then be read in any
- * order and cleared.
+ * Copies all rows of a batch of all columns.  Returns false if memory is then full: the rows must
+ * be read in any order and cleared before others are added.
  */
 extern bool hg_sort_rows_add(HgSortRows *rows, const HgBatch *batch);
 
