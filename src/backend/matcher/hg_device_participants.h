@@ -121,14 +121,17 @@ typedef struct HgDeviceParticipants
  */
 extern void hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible);
 
-/* For the leader, likewise: the processes will have uploads, for a job with these columns. */
+/* For the leader, after that: the processes will have uploads, for a job with these columns. */
 extern void hg_device_participants_init_upload(HgDeviceParticipantsShared *shared,
 											   const HgJobColumns *columns);
 
-/* For the leader, at the same time: the processes will send pages first, if there is a device. */
+/* For the leader, likewise: the processes will send pages first, if there is a device. */
 extern void hg_device_participants_init_pages(HgDeviceParticipantsShared *shared);
 
-/* Called once this process has read its rows: finishes its upload if its job was admitted. */
+/*
+ * Called once this process has read its rows: finishes its upload (hg_upload_finish) if the
+ * upload's job was admitted, and otherwise records that an upload has not finished.
+ */
 extern void hg_device_participants_finish_upload(HgDeviceParticipantsShared *shared,
 												 HgUpload *upload, const HgKeySet sides[2]);
 
@@ -152,14 +155,17 @@ extern bool hg_device_participants_join(HgDeviceParticipants *device, const HgMa
 										const HgJobSpec *job_spec, const HgKeySet sides[2],
 										HgError *error);
 
-/* Returns the number of matches of all to the first process that calls it; 0 to the others. */
+/* Returns the matches of all processes to the first process that calls it; 0 to the others. */
 extern uint64 hg_device_participants_take_count(HgDeviceParticipants *device);
 
-/* Returns the next block of matches, NULL at the end. If streamed, it replaces the last one. */
+/*
+ * Sets *block to the next block of this process's matches, NULL at the end. If they are streamed,
+ * the block replaces the last one, and the call may wait or fail; otherwise it returns HG_OK.
+ */
 extern HgStatus hg_device_participants_next(HgDeviceParticipants *device,
 											const HgMatchBlock **block, HgError *error);
 
-/* Fills in the statistics of the job, of all processes, up to now if it is open. */
+/* Sets *stats to the job's statistics: as of now, or as of its end if it was closed. */
 extern void hg_device_participants_stats(HgDeviceParticipants *device, HgJobStats *stats);
 
 /* Closes the job if it is open; works in any state. */

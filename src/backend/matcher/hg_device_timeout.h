@@ -42,18 +42,22 @@
 extern double hg_device_timeout_ms(HgDeviceSet device_set, const HgKeySet sides[2], double cpu_ms);
 
 /*
- * The timeout under backend cuda: -1, no limit, unless the group has jobs on another device
- * (backend/device/hg_device_placement.h says why).
+ * Returns the timeout in ms under backend cuda: -1, no limit, unless this query's group has jobs
+ * on another device (backend/device/hg_device_placement.h says why). Then it is
+ * hg_device_timeout_apart_ms(timeout_ms).
  */
 extern double hg_device_timeout_alone_ms(int device_no, double timeout_ms);
 
-/* The timeout under backend cuda for a job on several devices. */
+/* Returns timeout_ms plus a minute; timeout_ms alone if hashgraph.gpu_wait_limit is set. */
 extern double hg_device_timeout_apart_ms(double timeout_ms);
 
-/* Starts WORK: the host's job is open. */
+/*
+ * Called when the host's job is open: raises the remaining time to a second if it is less. Does
+ * nothing if hashgraph.gpu_wait_limit is set.
+ */
 extern void hg_device_timeout_begin_work(HgPgHost *host);
 
-/* Extends the timeout by the CPU's time for this number of matches. */
+/* Adds the CPU's time for this number of matches to the host's remaining time. */
 extern void hg_device_timeout_extend(HgPgHost *host, uint64 pairs);
 
 #endif /* HG_DEVICE_TIMEOUT_H */

@@ -20,7 +20,7 @@
  *	hg_emitted_record		for every chunk that is about to be returned, except by the CPU
  *	hg_emitted_resume		before another engine continues
  *	hg_emitted_next_rest	until nothing is left for the last outer row
- *	hg_emitted_filter		for every chunk of the other engine, before it is noted
+ *	hg_emitted_filter		for every chunk of the other engine, before it is recorded
  *	hg_emitted_reset		to begin another stream, at any time
  *
  * Memory: a bit for each outer row, 4 bytes for each match of the last outer row, and after a
@@ -46,7 +46,7 @@ typedef struct HgEmitted
 
 	bool any;	   /* a match of this stream was returned */
 	bool resumed;  /* another engine has taken over */
-	bool recorded; /* matches of the current engine were noted, so last_outer is its row */
+	bool recorded; /* matches of the current engine were recorded, so last_outer is its row */
 	uint8 *rows;   /* bits of outer rows; NULL before the first match */
 	uint32 last_outer;
 	uint32 *last_inner;
@@ -76,7 +76,10 @@ extern void hg_emitted_reset(HgEmitted *emitted);
 extern bool hg_emitted_record(HgEmitted *emitted, const uint32 *outer, const uint32 *inner,
 							  size_t count);
 
-/* Called before another engine continues with the first of its own matches. */
+/*
+ * Called before another engine continues the stream: hg_emitted_next_rest and hg_emitted_filter
+ * then know what to return and remove. Does nothing if no match was returned.
+ */
 extern void hg_emitted_resume(HgEmitted *emitted);
 
 /*

@@ -2,7 +2,7 @@
  *
  * hg_gather.h
  *	  Columns of a job: their values come with its matches, or the engine makes groups of
- *	  these.
+ *	  the matches.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -56,7 +56,10 @@ typedef struct HgGroupSet
 	bool partial;  /* some matches are in no group and must be streamed */
 } HgGroupSet;
 
-/* Gives a job the columns of the rows from first_row on. set may be NULL: none. */
+/*
+ * Appends the values of all columns of a set to a job, for rows first_row .. first_row + rows - 1,
+ * whose keys the job has. Returns the engine's status. set may be NULL: no columns.
+ */
 extern HgStatus hg_column_set_append(const HgColumnSet *set, HgEngine *engine, HgJob *job,
 									 HgSide side, uint64 first_row, uint64 rows, HgError *error);
 
@@ -70,15 +73,15 @@ extern HgStatus hg_reduction_fetch(const HgReduction *reduction, HgEngine *engin
 								   HgMatchMode mode, MemoryContext context, HgGroupSet *groups,
 								   HgError *error);
 
-/* Enters the columns of a reduction into a job spec. */
+/* Sets the number and the widths of both sides' columns in a job spec to the reduction's. */
 extern void hg_reduction_fill_spec(const HgReduction *reduction, HgJobSpec *spec);
-/* Enters the number and the widths of one side's columns, which are not NULL, into a job spec. */
+/* Sets the number and the widths of one side's columns in a job spec; set is not NULL. */
 extern void hg_column_set_fill_spec(const HgColumnSet *set, HgSide side, HgJobSpec *spec);
 
-/* Returns the bytes of a row's values and NULL flags. set may be NULL: 0. */
+/* Returns the bytes of a row's values and of a flag byte for each. set may be NULL: 0. */
 extern size_t hg_column_set_bytes(const HgColumnSet *set);
 
-/* Returns the bytes of the columns of all rows of both sides, without NULL flags. */
+/* Returns the bytes of the values of all columns, for this many rows, without NULL flags. */
 extern double hg_reduction_bytes(const HgReduction *reduction, uint64 outer_rows,
 								 uint64 inner_rows);
 
@@ -91,7 +94,7 @@ typedef struct HgMatchValues
 	const uint8 *nulls[HG_MAX_COLUMNS]; /* not 0 for a NULL value; NULL if the column has none */
 } HgMatchValues;
 
-/* What a job gathers, by HgSide; all zero means nothing. */
+/* The columns whose values come with a job's matches, by HgSide; all zero means none. */
 typedef struct HgGather
 {
 	const HgColumnSet *columns[2]; /* columns that the job has or will have; or NULL */
@@ -113,36 +116,39 @@ typedef struct HgJobColumns
 	bool gathers[2]; /* by HgSide */
 } HgJobColumns;
 
-/* Stops gathering values. */
+/* Removes the columns of both sides, and the values. */
 extern void hg_gather_forget(HgGather *gather);
 
-/* Stops gathering a side's values if those of all pairs would take more than bytes bytes. */
+/*
+ * Removes the columns of a side if this many pairs would take more than bytes bytes with their
+ * values. Decides about the outer side first.
+ */
 extern void hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes);
 
-/* Returns true if any values are gathered. */
+/* Returns true if a side has columns. */
 static inline bool
 hg_gather_has_columns(const HgGather *gather)
 {
 	return gather->columns[HG_OUTER] != NULL || gather->columns[HG_INNER] != NULL;
 }
 
-/* Returns the bytes of a match with its values. */
+/* Returns the bytes of a match: two row numbers, and values with their flag bytes. */
 extern size_t hg_gather_match_bytes(const HgGather *gather);
 
-/* Allocates a block for at least capacity matches and their values. */
+/* Allocates an empty block for at least capacity matches; an error if there is no memory. */
 extern HgMatchBlock *hg_match_block_create(const HgGather *gather, size_t capacity,
 										   MemoryContext context);
 
 /* Frees a block. */
 extern void hg_match_block_destroy(HgMatchBlock *block);
 
-/* Fills *rest with the free part of a block, for next() of a job. */
+/* Makes *rest name the free part of a block, so that next() of a job writes there. */
 extern void hg_match_block_rest(const HgMatchBlock *block, const HgGather *gather, HgMatches *rest);
 
-/* Adds to the block the matches that a job has written into *rest. */
+/* Adds to the block's count the rest->count matches that a job has written into *rest. */
 extern void hg_match_block_add(HgMatchBlock *block, const HgGather *gather, const HgMatches *rest);
 
-/* Makes a block's values the last ones of gather; returns the number of gathered columns. */
+/* Makes gather->matched point to the block's values; returns the number of columns. */
 extern uint32 hg_gather_show(HgGather *gather, const HgMatchBlock *block);
 
 #endif /* HG_GATHER_H */

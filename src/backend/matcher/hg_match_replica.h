@@ -19,21 +19,24 @@ typedef struct HgReplicaAnswer
 {
 	HgEngine *engine;  /* of the job */
 	HgJob *job;		   /* the job that is asked; NULL: none is open */
-	bool given;		   /* there is an answer; if not, this process must find the pairs */
+	bool given;		   /* there is an answer; if not, the caller must find the pairs */
 	HgStatus status;   /* the reason if there is no answer */
 	uint64 pairs;	   /* number of pairs */
 	HgGroupSet groups; /* the groups, if they were asked for */
 	HgJobStats stats;  /* of the job */
 } HgReplicaAnswer;
 
-/* Returns true if a device may be asked for the number of pairs of covered rows. */
+/* Returns true if spec names replicas of both sides, so that a device may count the pairs. */
 extern bool hg_match_replica_may_count(const HgMatcherSpec *spec);
-/* Returns true if a device may be asked for groups of these pairs. */
+/* Returns true if spec also has a reduction, and both replicas have its columns. */
 extern bool hg_match_replica_may_reduce(const HgMatcherSpec *spec);
 
 /*
- * Asks a device. reduction is NULL to ask only for the number. Returns HG_OK with or without an
- * answer, or HG_CANCELLED. If it ereports, a job may stay open until hg_match_replica_close.
+ * Asks one of the devices of task->spec.replica_at, or all of them if they have partitions, and
+ * waits for *answer. reduction is NULL to ask only for the number of pairs; otherwise the groups
+ * are in the task's context. Returns HG_OK with or without an answer, or HG_CANCELLED. Under
+ * backend cuda a failed device raises an error. After an error a job may stay open until
+ * hg_match_replica_close.
  */
 extern HgStatus hg_match_replica_ask(HgMatchTask *task, const HgReduction *reduction,
 									 HgReplicaAnswer *answer, HgError *error);
@@ -66,7 +69,10 @@ typedef struct HgStarAnswer
  */
 extern void hg_match_star_ask(const HgMatcherSpec *spec, HgStarAnswer *answer);
 
-/* Creates the source of a task in which a side has, or had, covered rows. */
+/*
+ * Creates the match source (hg_match_source.h) of a task with a spec.first_row above 0: a side has
+ * covered rows, which this matcher or another one joins.
+ */
 extern HgMatchSource *hg_match_resident_create(HgMatchTask *task);
 
 #endif /* HG_MATCH_REPLICA_H */

@@ -14,9 +14,9 @@
  *				device (hg_device_participants.h)
  *	resident	hg_match_resident.c: cached indexes of one or both sides, and their delta rows
  *
- * A matcher has one source at a time; hg_matcher.c chooses the first. If a call fails, the
- * source names its replacement. Without one the failure is an error. Only a source itself knows
- * its kind. The replacements are:
+ * A matcher (hg_matcher.h) has one source at a time and calls it through HgMatchSourceOps.
+ * hg_matcher.c chooses the first source. If a call fails, the source names its replacement.
+ * Without one the failure is an error. The replacements are:
  *
  *	sent	like device
  *	device	by device without columns if there is no memory for them; under backend auto by cpu;
@@ -25,7 +25,7 @@
  *
  * LIFE OF A SOURCE
  *
- *	create -> open -> build -> { next* | rewind | count | reduce | describe }* -> close
+ *	create -> open -> build -> { next* | renew | rewind | count | reduce | describe }* -> close
  *
  * After a failed call only replace, report and close may follow. The replacement begins with open.
  * report may be called at any time. close works in any state and must not ereport, because the
@@ -57,9 +57,9 @@ typedef struct HgMatchTask
 {
 	MemoryContext context; /* all memory of the sources comes from here */
 	HgMatcherSpec spec;
-	bool unreported; /* count matches without reporting them */
+	bool unreported; /* hg_matcher_count() does not add its result to the report */
 	HgKeySet sides[2];
-	HgPgHost host;				   /* of every job */
+	HgPgHost host;				   /* callbacks and timeout of every job of the task */
 	HgPgParticipants participants; /* if spec has participants */
 	HgEmitted emitted;
 	int device_no;			   /* device that was chosen last (hg_device_placement.h) */
@@ -100,22 +100,31 @@ typedef struct HgMatchSourceOps
 	/* Returns the next matches, valid until the next call; *matches is NULL at the end. */
 	HgStatus (*next)(HgMatchSource *source, const HgMatches **matches, HgError *error);
 
-	/* Restarts a streamed job with other outer rows; the task has forgotten the earlier ones. */
+	/*
+	 * Replaces the outer rows of a streamed job (HgMatcherSpec.streamed_rows) by count rows,
+	 * numbered from 0. The caller keeps keys until the next call. NULL: never streams.
+	 */
 	HgStatus (*renew)(HgMatchSource *source, const void *keys, uint64 count, HgError *error);
 
-	/* Begins the stream again, after the task has forgotten its matches; NULL in a shared job. */
+	/*
+	 * Makes next begin with the first match again. The caller has called hg_emitted_reset() on the
+	 * task. NULL in a shared job.
+	 */
 	void (*rewind)(HgMatchSource *source);
 
-	/* Counts all matches, or this process's matches of a shared job. */
+	/* Sets *matches to the number of all matches; in a shared job, of this process's. */
 	HgStatus (*count)(HgMatchSource *source, uint64 *matches, HgError *error);
 
-	/* Reduces all matches to groups. *reduced is false if there are none. NULL: never reduces. */
+	/*
+	 * Reduces all matches to groups, which the task's context owns. *reduced is false if the
+	 * source made no groups; the caller then reads the matches. NULL: never reduces.
+	 */
 	HgStatus (*reduce)(HgMatchSource *source, HgGroupSet *groups, bool *reduced, HgError *error);
 
 	/* Describes a HashGraph; HG_INVALID without one. NULL in a shared job. */
 	HgStatus (*describe)(HgMatchSource *source, HgSide side, HgGraphStats *stats, HgError *error);
 
-	/* Fills in the statistics of the job. */
+	/* Sets *stats to the statistics of the job; may leave it unchanged without a job. */
 	void (*report)(HgMatchSource *source, HgJobStats *stats);
 
 	/*
@@ -126,7 +135,7 @@ typedef struct HgMatchSourceOps
 	 */
 	HgMatchSource *(*replace)(HgMatchSource *source, HgError *why);
 
-	/* Closes the job and frees memory in proportion to the matches. */
+	/* Closes the job, if there is one, and frees the stored matches. */
 	void (*close)(HgMatchSource *source);
 } HgMatchSourceOps;
 
@@ -141,23 +150,26 @@ struct HgMatchSource
 	uint64 fetched_bytes;		  /* memory of matches that came all at once */
 };
 
-/* Allocates a source of this size in the task's context, zero except for its first member. */
+/*
+ * Allocates a source in the task's context: bytes bytes, the size of the implementation's struct.
+ * The first member is set from the arguments, the rest is zero. Opens no job.
+ */
 extern void *hg_match_source_create(HgMatchTask *task, const HgMatchSourceOps *ops,
 									const HgMatchColumns *columns, Size bytes);
 
 /* Closes the source and frees it. */
 extern void hg_match_source_destroy(HgMatchSource *source);
 
-/* A no-op for HgMatchSourceOps.open and build. */
+/* Does nothing and returns HG_OK: an open or build for sources that do not need one. */
 extern HgStatus hg_match_source_pass(HgMatchSource *source, HgError *error);
 
-/* Fills in the job spec of the source, for the rows of this process alone. */
+/* Fills in all of *spec for a job of the source, which has the rows of this process alone. */
 extern void hg_match_source_fill_spec(const HgMatchSource *source, HgJobSpec *spec);
 
-/* Returns the matches of a block and makes its values the source's current ones. */
+/* Returns the block's matches. Their values become those that hg_matcher_values() returns. */
 extern const HgMatches *hg_match_source_show(HgMatchSource *source, const HgMatchBlock *block);
 
-/* Gives up the task's upload, because its job is of no use or was taken over. */
+/* Closes the job of the task's upload, unless it was taken, and forgets the upload. */
 extern void hg_match_task_end_upload(HgMatchTask *task);
 
 /*
@@ -175,18 +187,21 @@ typedef struct HgMatchList
 	const HgMatchBlock *next; /* block to return next */
 } HgMatchList;
 
-/* Returns the last block if it has room, else a new one for this many matches. */
+/*
+ * Returns the last block if it has room for at least one match. Otherwise appends a block for
+ * capacity matches and returns that. Raises an error if there is no memory.
+ */
 extern HgMatchBlock *hg_match_list_reserve(HgMatchList *list, size_t capacity);
 
-/* Frees all blocks. */
+/* Frees all blocks; the list is empty then. */
 extern void hg_match_list_clear(HgMatchList *list);
 
-/* Starts reading the list at its first block. */
+/* Makes hg_match_list_next() begin with the first block. */
 extern void hg_match_list_rewind(HgMatchList *list);
-/* Returns the next block, or NULL at the end. */
+/* Returns the next block, which the list owns, or NULL at the end. */
 extern const HgMatchBlock *hg_match_list_next(HgMatchList *list);
 
-/* Returns the memory of the blocks in bytes. */
+/* Returns the memory of all blocks in bytes. */
 extern uint64 hg_match_list_bytes(const HgMatchList *list);
 
 /*
@@ -205,18 +220,24 @@ typedef struct HgMatchJob
 	bool streaming;		 /* match() was called for the current stream */
 } HgMatchJob;
 
-/* Creates a source with a CPU job, without columns. Ends the task's device timeout. */
+/*
+ * Creates an HgMatchJob with these calls for a job on the CPU, which open opens, without columns.
+ * Removes the timeout of the task's host.
+ */
 extern HgMatchSource *hg_match_job_create_on_cpu(HgMatchTask *task, const HgMatchSourceOps *ops);
 
-/* Opens a job on the engine. */
+/* HgMatchSourceOps.open: opens a job on job->engine. */
 extern HgStatus hg_match_job_open(HgMatchSource *source, HgError *error);
 
-/* Gives the job all keys, numbered by position, and columns, unless filled; builds it. */
+/*
+ * HgMatchSourceOps.build: appends all keys of the task, numbered by position, and the columns,
+ * unless filled is true. Then builds the job, or measures the task's table.
+ */
 extern HgStatus hg_match_job_build(HgMatchSource *source, HgError *error);
 
 /*
- * The first part of HgMatchSourceOps.next: returns the remaining matches of the last outer row
- * after a handover, or false if there are none.
+ * The first part of HgMatchSourceOps.next. After the replacement of a source, sets *matches to
+ * remaining matches of the outer row that was returned last. Returns false if there are none.
  */
 extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
 
@@ -226,6 +247,7 @@ extern bool hg_match_job_next_rest(HgMatchJob *job, const HgMatches **matches);
  */
 extern HgStatus hg_match_job_next_new(HgMatchJob *job, const HgMatches **matches, HgError *error);
 
+/* The calls of HgMatchSourceOps of the same names; next does both parts above. */
 extern HgStatus hg_match_job_next(HgMatchSource *source, const HgMatches **matches, HgError *error);
 extern HgStatus hg_match_job_renew(HgMatchSource *source, const void *keys, uint64 count,
 								   HgError *error);
@@ -236,7 +258,7 @@ extern HgStatus hg_match_job_describe(HgMatchSource *source, HgSide side, HgGrap
 extern void hg_match_job_report(HgMatchSource *source, HgJobStats *stats);
 extern void hg_match_job_close(HgMatchSource *source);
 
-/* Creates the source of a job in this process, on the CPU. */
+/* Creates the source of a job of this process on the CPU, which needs no replacement. */
 extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
 
 /*
@@ -250,7 +272,10 @@ extern HgMatchSource *hg_match_cpu_create(HgMatchTask *task);
  * passes. With several devices, the report says why it was not sharded.
  */
 
-/* Creates the source; it has no job until open. */
+/*
+ * Creates the source; it has no job until open. engine is that of the task's device
+ * (hg_device_engine). With alone (backend cuda), no source on the CPU replaces it.
+ */
 extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine,
 											 const HgMatchColumns *columns, bool alone);
 
@@ -262,7 +287,7 @@ extern HgMatchSource *hg_match_device_create(HgMatchTask *task, HgEngine *engine
  * open opens a new job for them with the same columns.
  */
 
-/* hg_match_device_create() for a task with an upload, which open ends. */
+/* Creates the source; the arguments are those of hg_match_device_create(). open ends the upload. */
 extern HgMatchSource *hg_match_uploaded_create(HgMatchTask *task, HgEngine *engine,
 											   const HgMatchColumns *columns, bool alone);
 

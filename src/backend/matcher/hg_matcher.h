@@ -26,8 +26,9 @@
 typedef struct HgMatcher HgMatcher;
 
 /*
- * Builds the HashGraphs of the two sides, in CurrentMemoryContext. Waits for the other
- * participants, if any. The caller keeps the key pieces until the matcher is destroyed.
+ * Creates a matcher in CurrentMemoryContext and builds the HashGraphs of the two sides. Waits for
+ * the other participants, if any. Copies *spec and both sets; the caller keeps the key pieces, and
+ * what spec says, until the matcher is destroyed.
  */
 extern HgMatcher *hg_matcher_create(const HgMatcherSpec *spec, const HgKeySet *outer,
 									const HgKeySet *inner);
@@ -53,10 +54,13 @@ extern const HgMatchValues *hg_matcher_values(const HgMatcher *matcher, HgSide s
  */
 extern bool hg_matcher_streams(const HgMatcher *matcher);
 
-/* Starts the matches of count other outer rows, numbered from 0; keys stay until the next call. */
+/*
+ * Replaces the outer rows of a matcher that streams by count rows, numbered from 0, whose matches
+ * hg_matcher_next() returns from now on. The caller keeps keys until the next call.
+ */
 extern void hg_matcher_renew(HgMatcher *matcher, const void *keys, uint64 count);
 
-/* Restarts the stream; not with other participants. */
+/* Makes hg_matcher_next() begin with the first match again; not with other participants. */
 extern void hg_matcher_rewind(HgMatcher *matcher);
 
 /*
@@ -66,8 +70,8 @@ extern void hg_matcher_rewind(HgMatcher *matcher);
 extern uint64 hg_matcher_count(HgMatcher *matcher);
 
 /*
- * Returns how many covered rows of a side have a match; there must be no delta rows. If reported is
- * true, they count in the report as matches do.
+ * Returns how many covered rows of a side have at least one match; there must be no delta rows. If
+ * reported is true, hg_matcher_matches() and the report count them as matches.
  */
 extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool reported);
 
@@ -79,7 +83,7 @@ extern uint64 hg_matcher_count_matched(HgMatcher *matcher, HgSide side, bool rep
  */
 extern bool hg_matcher_reduce(HgMatcher *matcher, HgGroupSet *groups);
 
-/* Describes the HashGraph of a side; false if none was built. */
+/* Sets *stats to figures about the HashGraph of a side; false if none was built. */
 extern bool hg_matcher_describe(HgMatcher *matcher, HgSide side, HgGraphStats *stats);
 
 /*
@@ -102,13 +106,13 @@ extern const char *hg_matcher_backend(const HgMatcher *matcher);
 extern HgDeviceSet hg_matcher_missing_replicas(const HgMatcher *matcher,
 											   HgMissingReplicas *missing);
 
-/* Returns the job's peak memory in this process, in bytes without the keys. */
+/* Returns the job's peak memory in this process, in bytes without the keys; 0 on a device. */
 extern uint64 hg_matcher_job_bytes(const HgMatcher *matcher);
 
 /* Returns the memory of matches that a device returned in one piece, in bytes. */
 extern uint64 hg_matcher_fetched_bytes(const HgMatcher *matcher);
 
-/* Fills in the report of what the matcher did. */
+/* Copies the report of what the matcher has done so far to *report. */
 extern void hg_matcher_report(HgMatcher *matcher, HgMatcherReport *report);
 
 /* Closes the job and frees the matcher. */

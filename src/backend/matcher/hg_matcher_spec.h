@@ -72,11 +72,11 @@ typedef struct HgPgParticipants
 	HgPgHost *host; /* keeps errors that must not unwind through the engine */
 } HgPgParticipants;
 
-/* Initializes this process's participant; the caller keeps host and the objects of spec. */
+/* Initializes *participants from a copy of *spec; the caller keeps host and what spec names. */
 extern void hg_participants_init(HgPgParticipants *participants, const HgParticipantsSpec *spec,
 								 HgPgHost *host);
 
-/* Frees the shared memory of a job that all participants have closed; resets its state. */
+/* Frees the memory in area of a job that all participants have closed, and zeroes *state. */
 extern void hg_participants_reset(HgParticipantsState *state, dsa_area *area);
 
 /* What to match, how, and at which estimated cost: the input of a matcher. */
@@ -144,7 +144,7 @@ typedef struct HgMatcherSpec
 	bool direct;
 	/* limit in bytes of a job with direct addressing or a table of keys; 0: none */
 	uint64 direct_limit;
-	double pairs; /* expected matches; only for estimates of time */
+	double pairs; /* expected number of matches; only for estimates of time */
 
 	/*
 	 * NULL, or a function that returns true if the caller needs no more matches of an outer row
@@ -285,7 +285,7 @@ extern void hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatche
  */
 #define HG_DEVICE_ROWS 500000
 
-/* What this process knows of the server's devices. */
+/* What this process knows of the server's devices. All zero: nothing; set on demand. */
 typedef struct HgKnownDevice
 {
 	bool measured; /* a device is ready, and costs is valid */
@@ -294,10 +294,10 @@ typedef struct HgKnownDevice
 	bool absent; /* there is no device and never will be */
 } HgKnownDevice;
 
-/* Reads the costs of a READY device. Whether a device exists is checked later, only if needed. */
+/* Sets device->costs if a device is READY. Whether one exists is checked later, if needed. */
 extern void hg_matcher_ask_device(HgKnownDevice *device);
 
-/* Returns how many inner rows outer rows that come in batches can be looked up in. */
+/* Returns the greatest number of inner rows for which outer rows are looked up in batches. */
 extern double hg_matcher_stream_rows(uint32 key_width);
 
 /*

@@ -64,31 +64,38 @@ typedef struct HgPageAnswer
 	HgMatcherReport report; /* without what was sent */
 } HgPageAnswer;
 
-/* Opens a job, in CurrentMemoryContext. Returns NULL if no device has time for it. */
+/*
+ * Opens a job, in CurrentMemoryContext. Returns NULL if no device is ready or admits the job
+ * within 20 ms. Copies *spec.
+ */
 extern HgPageJob *hg_page_job_create(const HgPageJobSpec *spec);
 
-/* Returns room for the next *count pages of a side; NULL: the job has failed. */
+/*
+ * Waits for free staging memory and returns where the caller writes the next pages of a side, at
+ * most *count (set here). It is valid until the next call. NULL: the job has failed.
+ */
 extern char *hg_page_job_room(HgPageJob *job, HgSide side, uint64 *count);
 
-/* Sends the first count pages of that room, numbered from first_page. False: the job failed. */
+/* Sends the first count pages written there, numbered from first_page. False: the job failed. */
 extern bool hg_page_job_send(HgPageJob *job, HgSide side, uint64 count, uint64 first_page);
 
 /* Called after the last page; waits until all have arrived. False: the job has failed. */
 extern bool hg_page_job_end_sending(HgPageJob *job);
 
-/* Returns true if a participant's job is still the one that got its pages. */
+/* Returns true if the process that got this participant's pages runs. False: the job failed. */
 extern bool hg_page_job_is_there(HgPageJob *job);
 
 /*
- * Asks for the answer, after all pages of both sides were sent. Fails if the device reports more
- * rows of a side than most_rows. False: the job has failed.
+ * Builds the job and waits for the answer, after all pages of both sides were sent; then closes
+ * the job. Fails if the device reports more rows of a side than most_rows, which is by HgSide, or
+ * too many groups. False: the job has failed.
  */
 extern bool hg_page_job_answer(HgPageJob *job, const uint64 most_rows[2], HgPageAnswer *answer);
 
-/* Fills in the report of a participant that has not asked: it has none of the rows. */
+/* Sets backend and device in the report of a participant that has not asked for the answer. */
 extern void hg_page_job_report(const HgPageJob *job, HgMatcherReport *report);
 
-/* Returns why the job has failed. */
+/* Returns why the job has failed; the text lives as long as the job. */
 extern const char *hg_page_job_failure(const HgPageJob *job);
 
 /* Closes the job and frees it. */

@@ -28,10 +28,10 @@ typedef struct HgUploadSpec
 {
 	uint32 key_width;
 	uint64 expected_rows[2]; /* by HgSide, of all processes */
-	double pairs;			 /* expected matches that are streamed, of all processes */
-	uint64 match_bytes;		 /* memory in which several processes may store these */
-	double scan_cost;		 /* the planner's cost of reading both sides in one process */
-	bool streams;			 /* the CPU could join outer rows as they come instead */
+	double pairs;			 /* expected matches that are returned, of all processes */
+	uint64 match_bytes;		 /* bytes in which several processes may store these */
+	double scan_cost;		 /* PostgreSQL's Cost of reading both sides in one process */
+	bool streams;			 /* the CPU could join outer rows as they are read instead */
 
 	/*
 	 * NULL, or the reduction whose columns the job has; they are sent when all rows are there. The
@@ -51,11 +51,11 @@ typedef struct HgUploadSpec
 
 /*
  * Returns true if estimates say that an upload saves time without delaying other sessions. Stores
- * in *columns which columns of spec it sends.
+ * in *columns which columns of spec it would send; the caller removes the others from spec.
  */
 extern bool hg_upload_is_worthwhile(const HgUploadSpec *spec, HgJobColumns *columns);
 
-/* Creates an upload in CurrentMemoryContext, without waiting for the device. */
+/* Creates an upload in CurrentMemoryContext. Asks for its job if a device is ready, else later. */
 extern HgUpload *hg_upload_create(const HgUploadSpec *spec);
 
 /*
@@ -67,32 +67,33 @@ extern void hg_upload_send(HgUpload *upload, HgSide side, const HgKeySet *keys);
 /* Returns true if the device, as far as is known, has admitted the job and it has not failed. */
 extern bool hg_upload_is_admitted(const HgUpload *upload);
 
-/* Returns the device number of its job, admitted or not; -1 without a job. */
+/* Returns the device number of the upload's job, admitted or not; -1 without a job. */
 extern int hg_upload_device_no(const HgUpload *upload);
 
-/* Returns true if its job has the columns of a reduction. */
+/* Returns true if the upload's spec has a reduction, whose columns the job gets. */
 extern bool hg_upload_reduces(const HgUpload *upload);
 
 /* Returns the columns of a side whose values come with the matches of its job, or NULL. */
 extern const HgColumnSet *hg_upload_columns(const HgUpload *upload, HgSide side);
 
 /*
- * Called when all keys are there: hands over the remaining keys and the columns, and waits with
- * host until the device has them. After HG_OK nothing more can be sent. Any other status fills
- * *error and closes the job.
+ * Called when all keys are there: sends the remaining keys and the columns, and waits with host
+ * until the device has them. After HG_OK nothing more can be sent, and further calls return HG_OK.
+ * Any other status fills *error and closes the job; HG_UNAVAILABLE if there was no job.
  */
 extern HgStatus hg_upload_finish(HgUpload *upload, HgPgHost *host, const HgKeySet sides[2],
 								 HgError *error);
 
-/* Returns true if it has not asked for a job so far. */
+/* Returns true if the upload has not tried to open a job so far. */
 extern bool hg_upload_is_unused(const HgUpload *upload);
 
-/* Transfers the job of a finished upload to the caller, with another host. */
+/* Returns the job of a finished upload, which the caller closes; the job uses host from now on. */
 extern HgJob *hg_upload_take_job(HgUpload *upload, const HgHost *host);
 
 /*
- * Transfers the job as a job of an engine with partition passes (hg_passes.h), which does not know
- * its keys yet. Closes the job on failure.
+ * Does the same for an engine with partition passes: *job becomes a job of it around the upload's
+ * job, which was opened for *spec (hg_passes_adopt). The caller then calls hg_passes_note for all
+ * keys. On failure closes the upload's job.
  */
 extern HgStatus hg_upload_hand_over(HgUpload *upload, HgEngine *passes, const HgHost *host,
 									const HgJobSpec *spec, HgJob **job, HgError *error);
@@ -100,7 +101,7 @@ extern HgStatus hg_upload_hand_over(HgUpload *upload, HgEngine *passes, const Hg
 /* Closes the job unless it was taken; nothing is sent any more. */
 extern void hg_upload_cancel(HgUpload *upload);
 
-/* Returns how many keys of both sides were handed over before hg_upload_finish. */
+/* Returns how many keys of both sides were sent before hg_upload_finish; 0 until that call. */
 extern uint64 hg_upload_rows(const HgUpload *upload);
 
 /* Closes the job unless it was taken, and frees the upload. */
