@@ -36,7 +36,7 @@ struct HgBudget
 	uint64 peak;	  /* largest value of charged */
 };
 
-/* The memory of one owner.  All zeros: no memory, and no budget. */
+/* What one owner of memory has charged.  All zeros: no memory, and no budget. */
 typedef struct HgCharge
 {
 	HgBudget *budget; /* or NULL: counted only here */
@@ -71,7 +71,7 @@ hg_budget_room(const HgBudget *budget)
 	return hg_budget_is_full(budget) ? 0 : budget->limit - budget->charged;
 }
 
-/* Sets a charge to this many bytes. */
+/* Sets a charge to this many bytes; budgets and their parents change by the difference. */
 static inline void
 hg_charge_set(HgCharge *charge, uint64 bytes)
 {
@@ -83,7 +83,7 @@ hg_charge_set(HgCharge *charge, uint64 bytes)
 	charge->bytes = bytes;
 }
 
-/* Initializes a shared budget to which nothing is charged. */
+/* Initializes a shared budget, to which nothing is charged, with a limit in bytes. */
 static inline void
 hg_shared_budget_init(HgSharedBudget *shared, uint64 limit)
 {
@@ -102,7 +102,7 @@ hg_shared_budget_add(HgSharedBudget *shared, uint64 bytes)
 	return pg_atomic_add_fetch_u64(&shared->charged, (int64) bytes);
 }
 
-/* Returns the bytes that all processes together have left. */
+/* Returns the bytes that all processes together may still charge; 0 beyond the limit. */
 static inline uint64
 hg_shared_budget_room(HgSharedBudget *shared)
 {

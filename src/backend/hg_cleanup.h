@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cleanup.h
- *	  Releases what lies outside of a memory context, on each way out of a statement.
+ *	  Releases what no memory context frees, on each way out of a statement.
  *
  * An object may own something that no memory context frees, such as a job in another process.  It
  * is registered with the memory context that it lives in and the current resource owner.  Its
@@ -34,15 +34,15 @@ typedef struct HgCleanup
 } HgCleanup;
 
 /*
- * Registers release(arg) for the reset of context or the release of CurrentResourceOwner.
- * *cleanup must be in that context.
+ * Makes the reset of context or the release of CurrentResourceOwner call release(arg), whichever
+ * comes first.  *cleanup must be allocated in that context.
  */
 extern void hg_cleanup_register(HgCleanup *cleanup, MemoryContext context,
 								void (*release)(void *arg), void *arg);
 
 /*
- * Registers release(arg) for the end of the transaction, whichever statement or subtransaction
- * calls this.  *cleanup must be in TopTransactionContext.
+ * Makes the end of the top-level transaction call release(arg), whichever statement or
+ * subtransaction calls this.  *cleanup must be allocated in TopTransactionContext.
  */
 extern void hg_cleanup_register_transaction(HgCleanup *cleanup, void (*release)(void *arg),
 											void *arg);

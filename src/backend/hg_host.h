@@ -4,7 +4,8 @@
  *	  Callbacks of the engine into PostgreSQL: memory, interrupts, waits.
  *
  * Nothing may unwind through the engine.  An error that an interrupt raises while the engine polls
- * is caught and stored, and rethrown when the engine has returned.
+ * is caught and stored.  The caller of the engine initializes a host, passes &host->host to the
+ * engine's open, and calls hg_host_throw if an engine call has failed.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -19,7 +20,7 @@
 
 typedef struct HgPgHost
 {
-	HgHost host;		   /* the engine's view */
+	HgHost host;		   /* the callbacks that the engine gets */
 	MemoryContext context; /* of memory that the engine allocates, and of caught */
 	ErrorData *caught;	   /* error of an interrupt, or NULL */
 	HgProgress *progress;  /* of the join that the engine works for; or NULL */
@@ -31,21 +32,21 @@ typedef struct HgPgHost
 extern void hg_host_init(HgPgHost *host, MemoryContext context);
 
 /*
- * Limits the time that the engine's waits for other processes may take in total, from now on.
- * Then the engine is cancelled.  A negative timeout means no limit.
+ * Limits the time that the engine's waits for other processes may take in total from now on, in
+ * ms.  When it has passed, the engine's calls return HG_CANCELLED.  Negative: no limit.
  */
 extern void hg_host_set_timeout(HgPgHost *host, double timeout_ms);
 
-/* Adds to the timeout, if there is one. */
+/* Adds more_ms to the remaining time, if it is limited. */
 extern void hg_host_extend_timeout(HgPgHost *host, double more_ms);
 
-/* Raises the timeout to at least this, if there is one. */
+/* Raises the remaining time to least_ms if it is less and limited. */
 extern void hg_host_set_min_timeout(HgPgHost *host, double least_ms);
 
-/* Returns true if the engine was cancelled because the timeout had passed. */
+/* Returns true if the remaining time is used up, and no interrupt's error is stored. */
 extern bool hg_host_timed_out(const HgPgHost *host);
 
-/* In a PG_CATCH: stores the error, so that nothing unwinds through the engine. */
+/* In a PG_CATCH of a callback: stores the error in host->caught, and ends its handling. */
 extern void hg_host_catch(HgPgHost *host);
 
 /* Rethrows the stored error; returns if there is none. */

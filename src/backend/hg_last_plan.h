@@ -1,7 +1,11 @@
 /*-------------------------------------------------------------------------
  *
  * hg_last_plan.h
- *	  The joins and aggregations of the last plan, and why PostgreSQL's nodes do them.
+ *	  The joins and aggregations of the session's last plan, and why PostgreSQL's nodes do them.
+ *
+ * The planner describes each plan: hg_last_plan_begin, then hg_last_plan_add and
+ * hg_last_plan_add_name for each step, and hg_last_plan_publish.  EXPLAIN and
+ * hashgraph_last_plan() read the steps.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -63,14 +67,14 @@ typedef struct HgLastPlan HgLastPlan;
  */
 extern HgLastPlan *hg_last_plan_begin(void);
 
-/* Adds a step; returns false if the plan is full. */
+/* Adds a step; node is a static string.  Returns false if the plan is full. */
 extern bool hg_last_plan_add(HgLastPlan *plan, const char *node, bool aggregate, bool chosen,
 							 HgPlanReason reason);
 
-/* Adds a relation's name to the last step: its alias, and for a partition (child) its OID. */
+/* Adds a relation's alias to the last step; child is a partition's OID, whose name is shown. */
 extern void hg_last_plan_add_name(HgLastPlan *plan, const char *alias, Oid child);
 
-/* Gives the last step the names of the next one. */
+/* Makes the last step have the names of the step that is added next. */
 extern void hg_last_plan_share_names(HgLastPlan *plan);
 
 /*
@@ -87,17 +91,17 @@ extern bool hg_last_plan_is_wanted(void);
 extern void hg_last_plan_publish(HgLastPlan *plan, const PlannedStmt *statement, bool started);
 
 /*
- * Returns true if a statement that is about to be run or explained is the one that was planned
- * last, and has not been started before.
+ * Called when a statement is about to be run or explained.  Returns true, once, if it is the one
+ * that was published last and was not started then.
  */
 extern bool hg_last_plan_start(const PlannedStmt *statement);
 
-/* Returns true if the statement was published last and started.  *plan: its steps; NULL: none. */
+/* Returns true if the statement was published last and started.  *plan has its steps, or NULL. */
 extern bool hg_last_plan_find(const PlannedStmt *statement, const HgLastPlan **plan);
 
 /*
- * Returns the last plan for a SQL function, other than the plan of the statement that calls the
- * function.  Returns NULL if there is none, or the current user may not see it.
+ * For hashgraph_last_plan(), whose OID is function: returns the last plan, other than that of the
+ * statement that calls it.  NULL if there is none, or the current user may not see it.
  */
 extern const HgLastPlan *hg_last_plan_for(Oid function);
 
@@ -105,7 +109,7 @@ extern const HgLastPlan *hg_last_plan_for(Oid function);
 extern int hg_last_plan_count(const HgLastPlan *plan);
 /* Returns step number 0, 1, ... of a plan; it lives until the plan is filled again. */
 extern const HgPlanStep *hg_last_plan_step(const HgLastPlan *plan, int number);
-/* Returns the names of a step's relations, as a list of palloc'd strings. */
+/* Returns the names of a step's relations: a new List of palloc'd strings. */
 extern List *hg_last_plan_names(const HgLastPlan *plan, const HgPlanStep *step);
 
 #endif /* HG_LAST_PLAN_H */

@@ -18,16 +18,19 @@
 
 #include "nodes/pg_list.h"
 
-/* Returns the first element of a plan's private list, which all versions of the library have. */
+/* Returns a new String node with this library's version: the first element of a plan's list. */
 extern Node *hg_library_mark(void);
 
 /*
- * Raises an error if a plan with this private list was made by another version.  Call it before
- * anything but the first element of the list is read.
+ * Raises an error if a plan with this list (CustomScan.custom_private) was made by another version.
+ * Call it before anything but the first element of the list is read.
  */
 extern void hg_library_require_plan(const List *custom_private);
 
-/* Returns true if this library has this version or a later one.  Raises an error if it is none. */
+/*
+ * Returns true if this library has this version, such as "0.4.0", or a later one.  Raises an error
+ * if version is no such text.
+ */
 extern bool hg_library_is_at_least(const char *version);
 
 #endif /* HG_LIBRARY_H */

@@ -15,14 +15,14 @@
 #define HG_MEMORY_H
 
 /*
- * Returns a block of memory from context, aligned to a cache line, or NULL if there is no memory.
- * hg_block_free or the context's reset frees the block.
+ * Returns a block of memory from context, aligned to a cache line, with undefined contents; NULL
+ * if there is no memory.  hg_block_free or the context's reset frees the block.
  */
 extern void *hg_block_alloc(MemoryContext context, Size bytes);
-/* Frees a block. */
+/* Frees a block of hg_block_alloc, which must not be NULL. */
 extern void hg_block_free(void *block);
 
-/* Sets all bytes to 0, and checks for interrupts: the first touch of a GB takes up to a second. */
+/* Sets all bytes to 0.  May raise an interrupt's error: the first touch of a GB takes a second. */
 extern void hg_block_clear(void *block, Size bytes);
 
 /*
@@ -69,7 +69,7 @@ extern void hg_pool_begin_join(void);
 /* Frees all free blocks. */
 extern void hg_pool_release(void);
 
-/* Returns the bytes that the pool would have if no block were in use. */
+/* Returns the bytes of all blocks, free and in use, but at most the limit. */
 extern Size hg_pool_bytes(void);
 
 #endif /* HG_MEMORY_H */

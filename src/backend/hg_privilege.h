@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_privilege.h
- *	  Checks whether a node may call functions itself, and a user may see joins.
+ *	  Checks whether the current user may call a function, and may see a join.
  *
  * The executor checks functions when it initializes the expressions that call them.  A node that
  * compares keys as words, or runs an aggregate's functions, has no such expression.  It checks
@@ -17,8 +17,8 @@
 #include "nodes/primnodes.h"
 
 /*
- * Raises an error if the current user may not execute an operator's function.  Also calls the
- * object access hook (sepgsql).  Hash functions are not checked, as in PostgreSQL.
+ * Raises an error if the current user may not execute a function.  Also calls the object access
+ * hook (sepgsql).  Callers do not check hash functions, nor does PostgreSQL.
  */
 extern void hg_privilege_check_function(Oid function);
 

@@ -75,7 +75,7 @@ typedef struct HgProgressPhase
 /* Functions that describe a join.  They must not fail, and take only some loads and stores. */
 typedef struct HgProgressCallbacks
 {
-	/* The results stay in place.  backend returns "" while it is not chosen. */
+	/* phase and backend return static data; backend returns "" while it is not chosen. */
 	const HgProgressPhase *(*phase)(const void *arg);
 	const char *(*backend)(const void *arg);
 	void (*count)(const void *arg, HgProgressCounts *counts);
@@ -121,25 +121,26 @@ extern bool hg_progress_is_enabled(void);
 
 /*
  * Shows a join, if there is a slot, until hg_progress_end, the reset of context or the release of
- * CurrentResourceOwner.  *progress, teller and arg must stay in place until then.
+ * CurrentResourceOwner.  *progress, callbacks and arg must stay in place until then; *join is
+ * copied.  *progress is all zeros, or was ended.
  */
 extern void hg_progress_begin(HgProgress *progress, const HgProgressJoin *join,
 							  const HgProgressCallbacks *callbacks, const void *arg,
 							  MemoryContext context);
 
-/* Reports everything. */
+/* Calls the callbacks and writes the results to the join's slot, if it has one. */
 extern void hg_progress_report(HgProgress *progress);
 
-/* Reports only the phase, if it has changed. */
+/* Does the same for the phase alone, if it has changed. */
 extern void hg_progress_report_phase(HgProgress *progress);
 
-/* Reports everything about a join that is finished for now.  Other joins may take its slot. */
+/* Reports a join that is finished for now.  Other joins of this process may take its slot. */
 extern void hg_progress_report_done(HgProgress *progress);
 
 /* Stops showing the join. */
 extern void hg_progress_end(HgProgress *progress);
 
-/* Notes processed rows; reports everything unless done shortly before.  progress may be NULL. */
+/* Called after a batch of rows; reports once they add up to HG_PROGRESS_STEP_ROWS.  NULL: none. */
 static inline void
 hg_progress_step(HgProgress *progress, int rows)
 {
@@ -150,10 +151,10 @@ hg_progress_step(HgProgress *progress, int rows)
 		hg_progress_report(progress);
 }
 
-/* Returns true if joins of this server are shown at all. */
+/* Returns true if there is shared memory for slots. */
 extern bool hg_progress_exists(void);
 
-/* Copies the next running join, by process; false if there is none.  *index is 0 at first. */
+/* Copies the next running join of any process to *row; false at the end.  *index starts at 0. */
 extern bool hg_progress_next(int *index, HgProgressRow *row);
 
 #endif /* HG_PROGRESS_H */

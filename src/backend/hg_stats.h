@@ -4,6 +4,10 @@
  *	  Statistics of joins: what a matcher did, this session's last joins, and shared
  *	  counters.
  *
+ * Each execution of a join adds its matcher's report to an HgJoinRecord (hg_stats_add_report).
+ * hg_stats_record then publishes the record.  Statements are numbered so that the session's list
+ * is emptied when a new statement records a join.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -120,10 +124,10 @@ extern void hg_stats_init(void);
 /* Returns true while a statement runs. */
 extern bool hg_stats_is_running(void);
 
-/* Returns the number of the running statement, or of the next one. */
+/* Returns the session's number of the running statement, or of the next one if none runs. */
 extern uint64 hg_stats_statement(void);
 
-/* Returns how often the session has executed DISCARD ALL. */
+/* Returns the number of DISCARD ALL commands that this session has executed. */
 extern uint64 hg_stats_discards(void);
 
 /*
@@ -139,37 +143,37 @@ extern bool hg_stats_starts_plan(void);
  */
 extern bool hg_stats_expects_plan(void);
 
-/* Makes the running EXPLAIN expect one more plan of its own. */
+/* Makes the next hg_stats_starts_plan() in the running EXPLAIN return true once more. */
 extern void hg_stats_expect_plan(void);
 
 /*
- * Adds a matcher's report to a record, as one more execution.  Counts and times are summed, memory
- * and ranges are maxima, and the backend is a device's if that of any execution was.  The rest is
- * the last execution's.
+ * Adds a matcher's report to a record, as one more execution.  Counts and times are summed; peak
+ * memory, passes, gathered and filters are maxima; backend is "cuda" if it was in any execution.
+ * Everything else, such as the number of rows, is the last execution's.
  */
 extern void hg_stats_add_report(HgJoinRecord *record, const HgMatcherReport *report);
 
 /*
- * Adds the record of another process of the same join.  Counts are summed; times are maxima, as
- * the processes work at the same time.
+ * Adds the record of another process of the same join to *record.  Counts and memory are summed;
+ * times and executions are maxima, as the processes work at the same time.
  */
 extern void hg_stats_merge(HgJoinRecord *record, const HgJoinRecord *other);
 
 /*
- * Adds the record of a later execution of the join by the same processes.  Counts and times are
- * summed; memory and processes are maxima.
+ * Adds the record of a later execution of the join by the same processes to *record.  Counts and
+ * times are summed; memory and processes are maxima.
  */
 extern void hg_stats_append(HgJoinRecord *record, const HgJoinRecord *later);
 
-/* Adds a finished join to this session's list and to the counters. */
+/* Copies a finished join to this session's list, of at most 1000, and adds it to the counters. */
 extern void hg_stats_record(const HgJoinRecord *record);
 
-/* Counts a device failure that became an error. */
+/* Adds 1 to the database's counter of device failures that became an error. */
 extern void hg_stats_count_error(void);
 
 /*
- * Returns the joins of this session's last statement that had one, oldest first, of all users, and
- * their number.  The array lives until the next hg_stats_record or the end of the statement.
+ * Returns the joins of the last statement of this session that recorded any, oldest first, of all
+ * users; *count is their number.  The array lives until the next hg_stats_record or DISCARD ALL.
  */
 extern const HgJoinRecord *hg_stats_last_joins(int *count);
 

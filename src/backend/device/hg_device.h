@@ -8,7 +8,8 @@
  * (hg_device_supervisor.h), and sessions connect to them.  Each process has a device number, which
  * every call here takes (hg_device_placement.h).  Otherwise a session that first needs a device
  * starts a process of its own as number 0, which ends with it.  The session talks to each over one
- * socket (see engine/wire).
+ * socket (engine/wire/hg_wire.h).  The first message of a process is its greeting: its device is
+ * ready, or the reason why there is none.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -89,7 +90,10 @@ extern HgEngine *hg_device_engine(int device_no, bool whole);
  */
 extern bool hg_device_costs(HgEngineCosts *costs);
 
-/* Estimates the milliseconds of a job on the device, transfers included, and on the CPU. */
+/*
+ * Sets *device_ms and *cpu_ms to the estimated milliseconds of a job on a device, transfers
+ * included, and in one process on the CPU. pairs is the expected number of matches.
+ */
 extern void hg_device_estimate(const HgEngineCosts *costs, uint32_t key_width, uint64_t outer_rows,
 							   uint64_t inner_rows, double pairs, double *device_ms,
 							   double *cpu_ms);
@@ -112,8 +116,8 @@ extern double hg_device_estimate_values(const HgEngineCosts *costs, uint32_t key
 										double pairs, int processes);
 
 /*
- * Returns the name of the GPU of a device; "" if there is none. The first call asks a process of
- * this session's own for it. The string stays owned by the connection.
+ * Returns the name of the GPU of a device; "" without a connection. If the process is this
+ * session's own, the first call waits up to a second for it. The connection owns the string.
  */
 extern const char *hg_device_name(int device_no);
 
@@ -133,14 +137,14 @@ extern bool hg_device_is_shared(void);
 extern int hg_device_list(HgDeviceReport *reports, int capacity, HgError *error);
 
 /*
- * Gives up the connection, as the process's answers make no sense. Fills *error, returns its
- * status.
+ * Marks the connection as lost because the process has sent invalid data. Fills *error and returns
+ * its status, HG_CONNECTION_LOST.
  */
 extern HgStatus hg_device_distrust(int device_no, HgError *error);
 
 /*
- * Records that the process did not answer in time, for this session, the other sessions and the
- * worker. Fills *error and returns its status.
+ * Records that the process did not answer in time. This session then avoids it for ten seconds, and
+ * others until it has answered the worker. Fills *error and returns its status, HG_UNAVAILABLE.
  */
 extern HgStatus hg_device_complain(int device_no, HgError *error);
 

@@ -3,6 +3,9 @@
  * hg_device_connection.h
  *	  This session's connections to device processes, both the server's and its own.
  *
+ * A process GREETS by its first message, once its device is ready, or DECLINES by it, with the
+ * reason (hello in engine/wire/hg_wire.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -58,7 +61,7 @@ extern void hg_device_discard_lost(int device_no);
  */
 extern bool hg_device_connection_adopt(HgDeviceConnection *connection, int fd);
 
-/* Records that this session has waited in vain for a process (HgDeviceConnection.late_process). */
+/* Sets late_at to now, and late_process: this session has waited in vain for that process. */
 extern void hg_device_connection_set_late(HgDeviceConnection *connection, uint64 process);
 
 /*
@@ -84,14 +87,15 @@ extern HgWireState hg_device_connection_wait(HgDeviceConnection *connection, Tim
  */
 
 /*
- * hg_device_state for a server without device processes. Starts the process if there is none. With
- * wait, waits for its greeting for at most HG_DEVICE_START_MS.
+ * Returns the state of this session's own process, for a server without device processes. Starts
+ * it if there is none. With wait, waits up to HG_DEVICE_START_MS for its greeting. *error (may be
+ * NULL) gets the reason unless READY.
  */
 extern HgDeviceState hg_device_own_state(bool wait, HgError *error);
 
 /*
- * Reads what the process has sent and returns the resulting state. Closes the connection if the
- * process was lost or has declined. error may be NULL.
+ * Reads what the process has sent, without waiting, and returns the resulting state. Closes the
+ * connection if the process was lost or has declined. error may be NULL.
  */
 extern HgDeviceState hg_device_own_poll(HgError *error);
 

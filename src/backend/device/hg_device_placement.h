@@ -62,7 +62,7 @@ extern void hg_device_load_init(void);
  */
 extern void hg_device_load_note(int device_no, int jobs, int64 bytes);
 
-/* Returns the jobs that all sessions have on a device; zeros without shared memory. */
+/* Returns the load of a device by all sessions' jobs; zeros without shared memory. */
 extern HgDeviceLoad hg_device_load_read(int device_no);
 
 /* Returns the number of jobs that this process's group has on a device. */
@@ -84,7 +84,7 @@ typedef uint32 HgDeviceSet;
  */
 extern int hg_device_number(HgDeviceSet among);
 
-/* Does the same for READY devices only. Returns -1 if there is none. */
+/* Does the same for READY devices only. Returns -1 if none is READY and allowed. */
 extern int hg_device_number_ready(HgDeviceSet among);
 
 /*

@@ -49,7 +49,7 @@ extern HgEngine *hg_device_shards_engine(HgDeviceSet device_set);
  */
 extern HgEngine *hg_device_shards_partitions(HgDeviceSet device_set);
 
-/* Returns the device that the last job on the set called last: after a failure, the culprit. */
+/* Returns the number of the device that the set's last job called last, whose call failed. */
 extern int hg_device_shards_called(HgDeviceSet device_set);
 
 /* Writes the names of the devices for display, for example "2 x NAME", truncated to size bytes. */

@@ -83,7 +83,7 @@ typedef struct HgServerDevice
 	HgEngineCosts costs;						   /* READY: costs that the process has measured */
 } HgServerDevice;
 
-/* Fills in the socket address of a device's process. */
+/* Sets *address to the socket address on which a device's process accepts sessions. */
 extern void hg_device_address(int device_no, struct sockaddr_un *address);
 
 /* Requests shared memory; called while shared_preload_libraries are loaded. */
@@ -154,10 +154,10 @@ extern bool hg_device_shared_was_asked(int device_no);
  */
 extern void hg_device_shared_forget(const HgReplicaName *name);
 
-/* For the worker: returns one of these names in *name; false if there is none. */
+/* For the worker: removes one of these names and stores it in *name; false if there is none. */
 extern bool hg_device_shared_next_forgotten(HgReplicaName *name);
 
-/* Logs that a join fell back to the CPU: at LOG once a minute for all sessions, else at DEBUG1. */
+/* Logs that a join fell back to the CPU: at LOG once a minute for the server, else at DEBUG1. */
 extern void hg_device_log_fallback(const HgError *why);
 
 #endif /* HG_DEVICE_SHARED_H */

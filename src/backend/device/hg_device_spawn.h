@@ -25,17 +25,17 @@ typedef struct HgDeviceLaunch
 	int idle_timeout;	  /* seconds; 0 = never */
 } HgDeviceLaunch;
 
-/* Fills in the current settings. */
+/* Sets *launch from the current settings. */
 extern void hg_device_launch_init(HgDeviceLaunch *launch);
 
-/* Returns true if both would start the same process. */
+/* Returns true if all members of both are equal. */
 extern bool hg_device_launch_equal(const HgDeviceLaunch *a, const HgDeviceLaunch *b);
 
 /* Returns true if the program exists and is executable. */
 extern bool hg_device_is_installed(const HgDeviceLaunch *launch);
 
 /*
- * Sets the error for a missing program. Its path is left out, because any user may see the error,
+ * Sets *error for a missing program. Its path is left out, because any user may see the error,
  * but only those who may read all settings see hashgraph.device_program.
  */
 extern void hg_device_set_missing(HgError *error);

@@ -4,7 +4,10 @@
  *	  The background worker that runs the server's device processes, and its supervisor of
  *	  each of them.
  *
- * The worker (hg_device_worker.c) has one for each device and calls them in turn.
+ * The worker (hg_device_worker.c) has one supervisor for each device. It calls hg_supervisor_init
+ * once, and hg_supervisor_begin when the device gets a GPU. Then it calls hg_supervisor_work when
+ * hg_supervisor_next_work says so, its latch is set or the process has sent something, and
+ * hg_supervisor_end at last. now is the current time.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -60,10 +63,13 @@ extern void hg_supervisor_begin(HgDeviceSupervisor *supervisor, int ordinal, boo
  */
 extern void hg_supervisor_reload(HgDeviceSupervisor *supervisor, TimestampTz now);
 
-/* Does what is due. If taken is true, another process still has the GPU, and none is started. */
+/*
+ * Does what is due: starts the process, reads its messages, pings, kills or replaces it, and
+ * publishes its state. If taken is true, another process still has the GPU, and none is started.
+ */
 extern void hg_supervisor_work(HgDeviceSupervisor *supervisor, bool taken, TimestampTz now);
 
-/* Returns when something is due again; DT_NOEND: never. */
+/* Returns when hg_supervisor_work has work again; DT_NOEND: not before a session asks. */
 extern TimestampTz hg_supervisor_next_work(const HgDeviceSupervisor *supervisor, TimestampTz now);
 
 /* Asks the process, if it runs, to drop the replica of a name. */
