@@ -10,7 +10,7 @@
  *	cuda	cuda/, inside the device process hashgraph_device;
  *	remote	engine/wire, which forwards every call to an engine in another
  *			process.  A session reaches the cuda engine through it;
- *	ranges	hg_passes.h, around the remote engine: it runs a job that does not
+ *	passes	hg_passes.h, around the remote engine: it runs a job that does not
  *			fit the device as smaller jobs, two at a time;
  *	sharded	hg_sharded.h, around several remote engines: each runs one shard.
  *

@@ -96,7 +96,7 @@ extern "C"
 		size_t count;					/* set by take_rows(): 0 at the end */
 	} HgExchangeRows;
 
-	/* Return the part of a key's mixed word. */
+	/* Return the part of a key, given its mixed word (hg_hash.h) of 32 or 64 bits. */
 	HG_HOST_DEVICE uint32_t
 	hg_exchange_part32(uint32_t mixed)
 	{
@@ -111,7 +111,7 @@ extern "C"
 
 	/*
 	 * Chooses the parts of each shard; rows are the rows of both sides together in each part.
-	 * Each shard gets as near to its share (hg_exchange.h) of all rows as whole parts
+	 * Each shard gets as near to its share of all rows (hg_exchange_ranges_share) as whole parts
 	 * allow, and may get none.  shares NULL means equal shares.
 	 */
 	extern void hg_exchange_choose(uint32_t shards, const uint64_t rows[HG_EXCHANGE_PARTS],

@@ -128,7 +128,10 @@ extern "C"
 	extern HgStatus hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape,
 									   HgFlatMaker **maker, HgError *error);
 
-	/* Count rows to add, and rows of an older graph to keep that count by the mask. */
+	/*
+	 * Count rows to add, and rows of an older graph to keep that count by the mask, here and in
+	 * hg_flat_add_graph.  HG_INVALID if the graph has keys of another width.
+	 */
 	extern HgStatus hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error);
 	extern HgStatus hg_flat_count_graph(HgFlatMaker *maker, const HgFlatGraph *graph,
 										const HgFlatMask *mask, HgError *error);
@@ -150,7 +153,8 @@ extern "C"
 
 	/*
 	 * Makes one of the bins begun, after all rows were added.  memory has
-	 * hg_flat_bin_bytes(counted rows) bytes, and may be NULL if that is 0.
+	 * hg_flat_bin_bytes(counted rows) bytes, and may be NULL if that is 0.  HG_INVALID if the bin's
+	 * rows are not as many as were counted.
 	 */
 	extern HgStatus hg_flat_finish_bin(HgFlatMaker *maker, uint32_t bin, void *memory,
 									   HgError *error);

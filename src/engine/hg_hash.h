@@ -27,7 +27,7 @@
 #define HG_HOST_DEVICE static inline
 #endif
 
-/* Murmur3 fmix32. */
+/* Returns the mixed word of a key of 4 bytes: Murmur3 fmix32. */
 HG_HOST_DEVICE uint32_t
 hg_mix32(uint32_t key)
 {
@@ -39,7 +39,7 @@ hg_mix32(uint32_t key)
 	return key;
 }
 
-/* The inverse of hg_mix32. */
+/* Returns the key of a mixed word: the inverse of hg_mix32. */
 HG_HOST_DEVICE uint32_t
 hg_unmix32(uint32_t mixed)
 {
@@ -51,7 +51,7 @@ hg_unmix32(uint32_t mixed)
 	return mixed;
 }
 
-/* Murmur3 fmix64. */
+/* Returns the mixed word of a key of 8 bytes: Murmur3 fmix64. */
 HG_HOST_DEVICE uint64_t
 hg_mix64(uint64_t key)
 {
@@ -63,7 +63,7 @@ hg_mix64(uint64_t key)
 	return key;
 }
 
-/* The inverse of hg_mix64. */
+/* Returns the key of a mixed word: the inverse of hg_mix64. */
 HG_HOST_DEVICE uint64_t
 hg_unmix64(uint64_t mixed)
 {
@@ -75,7 +75,7 @@ hg_unmix64(uint64_t mixed)
 	return mixed;
 }
 
-/* The 32-bit hash of a mixed word of either width. */
+/* Return the 32-bit hash of a mixed word of 4 or 8 bytes. */
 HG_HOST_DEVICE uint32_t
 hg_hash_of_mixed32(uint32_t mixed)
 {
@@ -88,7 +88,7 @@ hg_hash_of_mixed64(uint64_t mixed)
 	return (uint32_t) (mixed >> 32);
 }
 
-/* The vertex (or bin) of a hash among 2^log2 of them, 0 <= log2 <= 32. */
+/* Returns the vertex (or bin) of a hash among 2^log2 of them, 0 <= log2 <= 32. */
 HG_HOST_DEVICE uint32_t
 hg_vertex_of_hash(uint32_t hash, uint32_t log2)
 {

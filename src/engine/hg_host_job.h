@@ -12,6 +12,9 @@
  * All memory, the job itself included, comes from the host's callbacks and is counted.  Before it
  * closes the HgHostJob, an engine frees everything except the job and its pieces.
  *
+ * Each call of the engine first calls a check, then does its work, and returns by way of
+ * hg_host_finish.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -52,13 +55,14 @@ typedef struct HgHostJob
 	HgHostState state;	 /* set by the engine's calls; hg_host_finish sets FAILED */
 	HgHostSide sides[2]; /* by HgSide */
 	HgJobStats stats;	 /* this file maintains rows and peak_bytes, the engine all else */
-	uint64_t held_bytes;
-	size_t bytes; /* size of the engine's own struct */
+	uint64_t held_bytes; /* memory that the job holds now */
+	size_t bytes;		 /* size of the engine's own struct */
 } HgHostJob;
 
 /*
- * Opens a job: the first member of a struct of bytes bytes, whose other members are zero.
- * HG_INVALID if the spec is not valid, or has columns, a trial, replicas, pages or shards.
+ * Checks spec, allocates the engine's own struct, of bytes bytes, and initializes its first member,
+ * *job; the rest is zero.  HG_INVALID if the spec is not valid, or has columns, a trial, replicas,
+ * pages or shards; HG_OUT_OF_MEMORY.
  */
 extern HgStatus hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes,
 							 HgHostJob **job, HgError *error);
@@ -87,36 +91,39 @@ extern HgStatus hg_host_check_built(const HgHostJob *job, HgError *error);
 extern HgStatus hg_host_check_mode(const HgHostJob *job, HgMatchMode mode, HgError *error);
 extern HgStatus hg_host_check_next(const HgHostJob *job, const HgMatches *matches, HgError *error);
 
-/* Makes room for one more piece of a side, so that the next append allocates nothing. */
+/* Makes room for one more piece of a side, so that the next hg_host_append allocates nothing. */
 extern HgStatus hg_host_reserve(HgHostJob *job, HgSide which, HgError *error);
 
-/* Adds a piece to a side; its rows have numbers from first_row on. */
+/*
+ * Adds a piece to a side; the array stays the caller's, and its rows have numbers from first_row
+ * on.  HG_TOO_MANY_ROWS or HG_OUT_OF_MEMORY makes the job fail.
+ */
 extern HgStatus hg_host_append(HgHostJob *job, HgSide which, const void *keys, uint64_t count,
 							   uint64_t first_row, HgError *error);
 
-/* Removes all outer rows and, if count is not 0, adds these. */
+/* Replaces the outer rows by these count rows, numbered from 0. */
 extern HgStatus hg_host_renew(HgHostJob *job, const void *keys, uint64_t count, HgError *error);
 
 /*
- * Allocate and free memory of the job's host, counted against the job's limit.  On failure *ptr is
- * NULL.  Freeing NULL does nothing.
+ * Allocate and free memory of the job's host, counted against memory_limit.  On failure *ptr is
+ * NULL.  hg_host_free gets the size that was allocated; freeing NULL does nothing.
  */
 extern HgStatus hg_host_alloc(HgHostJob *job, uint64_t bytes, void **ptr, HgError *error);
 extern void hg_host_free(HgHostJob *job, void *ptr, uint64_t bytes);
 
-/* Returns HG_OK, or HG_OUT_OF_MEMORY if bytes more would exceed the job's limit. */
+/* Returns HG_OK, or HG_OUT_OF_MEMORY if the job would exceed memory_limit by bytes more. */
 extern HgStatus hg_host_check_limit(HgHostJob *job, uint64_t bytes, HgError *error);
 
 /*
- * hg_host_hold adds bytes to the memory that the job holds.  hg_host_note_peak raises the job's
- * peak to bytes if it was lower.
+ * hg_host_hold counts bytes that were allocated elsewhere as held by the job.  hg_host_note_peak
+ * raises stats.peak_bytes to bytes if it was lower.
  */
 extern void hg_host_hold(HgHostJob *job, uint64_t bytes);
 extern void hg_host_note_peak(HgHostJob *job, uint64_t bytes);
 
 /*
- * Returns how much a table may take under the job's limits (memory_limit and direct_limit) beside
- * what the job holds and will hold; UINT64_MAX if it has no limit.
+ * Returns the bytes that a table may take under the job's limits (memory_limit and direct_limit)
+ * beside what the job holds and the will_hold bytes to come; UINT64_MAX if it has no limit.
  */
 extern uint64_t hg_host_room(const HgHostJob *job, uint64_t will_hold);
 

@@ -168,8 +168,8 @@ hg_page_open(const HgPageSpec *pages, const unsigned char *page, uint32_t *lines
 }
 
 /*
- * Finds the row of a line pointer, numbered from 0.  For WANTED, *row points to it and *length is
- * its length in bytes.  It does not look at quals.
+ * Finds the row of a line pointer, numbered from 0.  For HG_PAGE_ROW_SELECTED, *row points to it
+ * and *length is its length in bytes.  It does not look at quals.
  */
 HG_HOST_DEVICE HgPageRow
 hg_page_find_row(const HgPageSpec *pages, const unsigned char *page, uint32_t line,
@@ -341,7 +341,8 @@ hg_page_passes(const HgPageSpec *pages, const HgPageQual *qual, const unsigned c
 
 /*
  * Reads the row of a line pointer, numbered from 0, of a page that hg_page_open has accepted.
- * Applies the quals, and for WANTED sets *values to the key and the values of ncolumns columns.
+ * Applies the quals.  For HG_PAGE_ROW_SELECTED, sets *values to the key and ncolumns columns'
+ * values.
  */
 HG_HOST_DEVICE HgPageRow
 hg_page_take(const HgPageSpec *pages, uint32_t ncolumns, const unsigned char *page, uint32_t line,

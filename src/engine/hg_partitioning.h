@@ -103,7 +103,7 @@ extern void hg_partitions_count(const HgPartitioning *partitions, uint64_t *befo
 /* Returns the partition field of a partition's name (HgReplicaName), which is never 0. */
 extern uint32_t hg_partition_number(uint32_t count, uint32_t partition);
 
-/* The same for a co-partitioned graph; partitioning is the number of its partitioning, or 0. */
+/* The same for a co-partitioned graph; partitioning is as in HgCopartition. */
 extern uint32_t hg_copartition_number(uint32_t partitioning, uint32_t count, uint32_t partition);
 
 /* Return the shape of a partition with keys of this width, and of a column of its rows. */
@@ -132,12 +132,13 @@ hg_partition_ranks(uint32_t words)
 /* Sets ranks[hg_partition_ranks(words)]: bits set before every HG_PARTITION_RANK_WORDS words. */
 extern void hg_partition_rank_all(const uint64_t *bits, uint32_t words, uint32_t *ranks);
 
-/* Returns the number of bits set before bit number, which is a row's number in the part. */
+/* Returns how many bits are set before bit `number` in bits, whose ranks were set. */
 extern uint32_t hg_partition_rank(const uint64_t *bits, const uint32_t *ranks, uint32_t number);
 
 /*
- * MASKS.  Copies count words of a part's mask, from word first on, to the mask of a partition,
- * whose bits are by its rows' numbers there.  words NULL means that all bits are 0.
+ * Copies words[count] of the mask of a part of the whole graph, from the part's word first on, to
+ * mask, the mask of a partition, whose bits are by the rows' numbers there.  words NULL means that
+ * all bits are 0.
  */
 extern void hg_partition_mask(const HgPartitioning *partitions, uint32_t partition, uint32_t part,
 							  uint32_t first, const uint64_t *words, uint32_t count,

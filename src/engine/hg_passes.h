@@ -40,7 +40,7 @@ typedef struct HgPasses
 } HgPasses;
 
 /*
- * Sets up *ranges, whose engine then opens jobs; *ranges must outlive them.  target(arg) is called
+ * Sets up *passes, whose engine then opens jobs; *passes must outlive them.  target(arg) is called
  * whenever a job of the wrapped engine is opened, and returns that engine, or NULL if it is gone
  * (HG_CONNECTION_LOST).  The wrapped engine's append must copy the keys before it returns.
  */
@@ -48,15 +48,15 @@ extern void hg_passes_init(HgPasses *passes, const char *name, HgEngine *(*targe
 						   void *arg);
 
 /*
- * Makes a job from an open job of the wrapped engine, which was opened for spec and is not built,
- * and whose rows are numbered by position.  The caller then calls hg_passes_note for all rows that
- * it has appended, a side at a time, in that order.  More rows can be appended afterwards.  On
- * failure the open job stays the caller's.
+ * Makes *job, a job of engine (that of an HgPasses), around a job of the wrapped engine: open,
+ * which was opened for spec and is not built, and whose rows are numbered by position.  The caller
+ * then calls hg_passes_note for all rows that it has appended, a side at a time, in that order.
+ * More rows can be appended afterwards.  On failure the open job stays the caller's.
  */
 extern HgStatus hg_passes_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 								HgJob *open, HgJob **job, HgError *error);
 
-/* Notes keys that the adopted job already has; the array stays in place until close. */
+/* Records keys that the adopted job already has; the array stays in place until close. */
 extern HgStatus hg_passes_note(HgJob *job, HgSide side, const void *keys, uint64_t count,
 							   HgError *error);
 

@@ -3,7 +3,11 @@
  * hg_passes_parts.h
  *	  The rows of a partitioned job: loads of hash ranges, and parts of the loads.
  *
- * hg_passes.c describes the algorithm.
+ * A job that does not fit its device is joined in parts, each by a job of its own (hg_passes.c).
+ * Keys of both sides are divided into RANGES by the first bits of their mixed words (hg_hash.h).  A
+ * LOAD is as many ranges as the buffers hold, and a PART is some ranges of it, or some rows of one.
+ * A pass over all rows loads ranges when no part is left, takes a part, and splits it if the device
+ * has no memory for it.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -117,31 +121,35 @@ hg_passes_min(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* Counts the rows of each range of a side. */
+/* Adds the rows of each range of a side to side->range_rows. */
 extern HgStatus hg_passes_count_side(HgPassParts *parts, HgPassSide *side, HgError *error);
 
-/* Loads the next ranges, or more rows of the last one, when no part of a load is left. */
+/*
+ * Called when no part of a load is left: loads the next ranges, or more outer rows of the last one,
+ * and pushes them as one part.  Pushes none at the end of the pass.
+ */
 extern HgStatus hg_passes_load_next(HgPassParts *parts, HgError *error);
 
-/* Takes the next part of the load; returns false if there is none. */
+/* Removes the next part from the stack, cut to a suitable size; returns false if there is none. */
 extern bool hg_passes_pop_part(HgPassParts *parts, HgPassPart *part);
 
-/* Puts a part back, as the next one, unless it lacks rows of a side that is needed. */
+/* Puts a part on the stack, as the next one, unless it lacks rows of a required side. */
 extern void hg_passes_push_part(HgPassParts *parts, const HgPassPart *part);
 
 /* Returns an estimate of the number of parts that this pass still has. */
 extern uint64_t hg_passes_parts_left(const HgPassParts *parts);
 
 /*
- * Splits a part into two, which are the next ones.  *parted is false if it can not be split: it
- * is one outer row and all inner rows of its key.  A part of one key is first tried again alone.
+ * Splits a part, which is not on the stack, into two, which become the next ones.  *split is false
+ * if it can not be split, such as one outer row and all inner rows of its key.  A part of one key
+ * is first pushed again whole, to run alone.
  */
 extern HgStatus hg_passes_split_part(HgPassParts *parts, const HgPassPart *part, bool *split,
 									 HgError *error);
 
 /*
- * Fills give with count keys for the row at index at of a side's buffer and the rows after it.
- * Their mixed words are those of the buffer with the first bits of the part rotated to the end.
+ * Writes count keys to parts->buffer, for the rows of a side from index at of its buffers on. Their
+ * mixed words are those of the buffers with the first part->bits bits rotated to the end.
  */
 extern void hg_passes_make_keys(const HgPassParts *parts, const HgPassPart *part,
 								const HgPassSide *side, uint64_t at, uint64_t count);

@@ -3,7 +3,10 @@
  * hg_passes_run.h
  *	  Passes over the parts of a partitioned job.
  *
- * hg_passes.c describes the algorithm.
+ * A pass runs a job of the wrapped engine for each part (hg_passes_parts.h), one after the other.
+ * If that engine is asynchronous, the next job is filled while the device works on the current one.
+ * hg_passes.c calls hg_passes_prepare once, and then the functions for calls on a partitioned job,
+ * which begin passes and go through their parts.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -58,39 +61,39 @@ typedef struct HgPassState
 	uint64_t bins;	   /* their bins */
 } HgPassState;
 
-/* Opens a job of the wrapped engine; HG_CONNECTION_LOST if the engine is gone. */
+/* Opens a job of the wrapped engine for spec in *run; HG_CONNECTION_LOST if the engine is gone. */
 extern HgStatus hg_passes_run_open(HgPassState *pass, HgPassRun *run, const HgJobSpec *spec,
 								   HgError *error);
 
 /*
- * Closes a job of the wrapped engine, if there is one, and adds its statistics to the sum.  done:
- * it did all that the pass needs of its part.
+ * Closes a run's job, if there is one, and adds its statistics to pass->sum.  done: it did all that
+ * the pass needs of its part, which then counts as finished.
  */
 extern void hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done);
 
 /* Returns an upper bound of the memory that the open jobs have held together. */
 extern uint64_t hg_passes_peak_bytes(const HgPassState *pass);
 
-/* Closes the job that ran whole, allocates buffers and counts the rows of each range. */
+/* Turns a job into a partitioned one: closes pass->now's job and counts the rows of each range. */
 extern HgStatus hg_passes_prepare(HgPassState *pass, HgError *error);
 
 /*
- * Begins a pass over the parts; a part without rows of a side that is needed, outer or inner, is
- * skipped.  If the last pass was for build and both sides are needed, it continues as the new
- * pass, with its first part built.
+ * Begins a pass over the parts.  outer and inner say which sides it needs; parts without rows of
+ * such a side are skipped.  If the last pass was for build and both sides are needed, it continues
+ * as the new pass, with its first part built.
  */
 extern void hg_passes_begin(HgPassState *pass, HgPassPurpose purpose, bool outer, bool inner);
 
-/* Builds the current or the next part.  pass->now has no job if none is left. */
+/* Builds the job of the current or the next part.  pass->now.job is NULL if there is no more. */
 extern HgStatus hg_passes_build(HgPassState *pass, HgError *error);
 
 /* The same, and starts the stream of the part's matches. */
 extern HgStatus hg_passes_match(HgPassState *pass, HgError *error);
 
 /*
- * Handles the failure of a part's job.  After HG_DEVICE_OUT_OF_MEMORY it closes the job, splits
- * the part and returns HG_OK.  Returns the status if it is another one, or the part can not be
- * split.
+ * Handles a failed call on a run's job, with its status.  After HG_DEVICE_OUT_OF_MEMORY it closes
+ * the job, splits the part and returns HG_OK.  Returns the status if it is another one, or the part
+ * can not be split.
  */
 extern HgStatus hg_passes_retry(HgPassState *pass, HgPassRun *run, HgStatus status, HgError *error);
 

@@ -93,7 +93,10 @@ extern "C"
 	/* Makes a random token.  HG_INVALID if the system has no random bytes. */
 	extern HgStatus hg_peer_window_make_token(uint64_t token[HG_PEER_WINDOW_TOKEN], HgError *error);
 
-	/* Lays out the window for the rows that come to a job from others; token stays zero. */
+	/*
+	 * Sets *head to the layout of a window for all rows of a side that come to shard exchange->self
+	 * from other shards.  The token is 0; the caller sets it.
+	 */
 	extern void hg_peer_window_lay_out(const HgJobSpec *spec, HgSide side,
 									   const HgExchange *exchange, HgPeerWindowHead *head);
 
@@ -106,8 +109,8 @@ extern "C"
 										 uint32_t shard, uint64_t rows, HgError *error);
 
 	/*
-	 * Points rows to the arrays at this row of the window.  capacity is the number of rows from
-	 * there to the end; has_nulls is not set.
+	 * Makes the arrays of *rows point into memory, where the window is mapped, from this row on.
+	 * capacity is the number of rows from there to the end; has_nulls is false.
 	 */
 	extern void hg_peer_window_rows_at(const HgPeerWindowHead *head, unsigned char *memory,
 									   uint64_t row, HgExchangeRows *rows);
@@ -115,7 +118,7 @@ extern "C"
 	/* Returns the offset of a shard's trailer in the window, in bytes. */
 	extern uint64_t hg_peer_window_trailer_at(uint32_t shard);
 
-	/* Makes the trailer of rows rows; nulls as in HgPeerWindowTrailer. */
+	/* Sets *trailer for rows rows that were sent; nulls as in HgPeerWindowTrailer. */
 	extern void hg_peer_window_make_trailer(const HgPeerWindowHead *head, uint64_t rows,
 											uint64_t nulls, HgPeerWindowTrailer *trailer);
 

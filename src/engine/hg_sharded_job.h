@@ -3,13 +3,13 @@
  * hg_sharded_job.h
  *	  A sharded job, which runs on several engines: declarations shared by its files.
  *
- *	hg_sharded.c			the calls of hg_engine.h
- *	hg_sharded.c		opening shards, and shares
+ *	hg_sharded.c			the calls of hg_engine.h; opening shards, and their shares
  *	hg_sharded_exchange.c	moves rows to the shards that join them
  *	hg_sharded_groups.c		merges groups of several shards
  *	hg_sharded_partitions.c	graph replicas of which each shard has a partition
  *
- * The first of these calls the others, which do not call each other.
+ * A shard is the part of the job on one engine (hg_sharded.h).  The first file calls the others,
+ * which do not call each other.  Functions with an HgError return the statuses of hg_engine.h.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -110,37 +110,38 @@ typedef struct HgShardedJob
 /*
  * hg_sharded.c
  *
- * Opens all shards.  On failure the caller closes those that were opened, which are in the job.
+ * Opens the shards of a job on the engines.  On failure job->shards of them are open, and the
+ * caller closes them.
  */
 extern HgStatus hg_shards_open(HgShardedJob *job, HgError *error);
 
-/* Calls start on all shards whose engines have it. */
+/* Calls start (HgAheadCalls), with the given arguments, on all shards whose engines have it. */
 extern HgStatus hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode,
 								const HgReduceSpec *spec, HgError *error);
 
 /* Closes all open shards. */
 extern void hg_shards_close(HgShardedJob *job);
 
-/* Returns the shard that is dealt a row; *end is the first later row of another shard. */
+/* Returns the shard that gets a row when it is appended; *end is the first later row of another. */
 extern HgShard *hg_shard_of_row(HgShardedJob *job, uint64_t row, uint64_t *end);
 
 /*
  * hg_sharded_exchange.c
  *
- * Exchanges the rows of both sides.
+ * Moves the rows of both sides between the shards, so that each shard has all rows of its keys.
  */
 extern HgStatus hg_sharded_exchange(HgShardedJob *job, HgError *error);
 
 /*
  * hg_sharded_groups.c
  *
- * Makes the groups of each shard and merges them.  HG_TOO_MANY_GROUPS if any shard has too many
- * groups, or all together have.
+ * Makes the groups of each shard and merges them into job->groups.  *groups becomes their number,
+ * or HG_TOO_MANY_GROUPS if any shard has too many groups, or all together have.
  */
 extern HgStatus hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode,
 									   const HgReduceSpec *spec, uint64_t *groups, HgError *error);
 
-/* Returns the next records; groups have been made. */
+/* Copies the next records of job->groups, as next_groups does.  Groups have been made. */
 extern void hg_sharded_groups_next(HgShardedJob *job, HgGroupRecords *records);
 
 /*
@@ -150,10 +151,13 @@ extern void hg_sharded_groups_next(HgShardedJob *job, HgGroupRecords *records);
  */
 extern bool hg_sharded_are_partitioned(const HgJobSpec *spec);
 
-/* Checks and sets up the partitionings of a job, before its shards are opened. */
+/* Checks the partitionings in job->spec and sets up job->partitioned, before shards are opened. */
 extern HgStatus hg_sharded_partitions_open(HgShardedJob *job, HgError *error);
 
-/* Replaces graphs by a shard's partitions in its spec, which is a copy of the job's. */
+/*
+ * Replaces graphs by a shard's partitions in *spec, a copy of the job's spec, which then points
+ * into *of.
+ */
 extern void hg_sharded_partitions_shard(const HgShardedJob *job, uint32_t shard,
 										HgShardedPartitionSpec *of, HgJobSpec *spec);
 
@@ -166,7 +170,7 @@ extern HgStatus hg_sharded_partitions_mask(HgShardedJob *job, HgSide side, uint3
 										   const uint64_t *words, HgError *error);
 extern HgStatus hg_sharded_partitions_send_masks(HgShardedJob *job, HgError *error);
 
-/* Frees the masks. */
+/* Frees the collected masks. */
 extern void hg_sharded_partitions_free(HgShardedJob *job);
 
 /* Frees the groups, if there are any. */

@@ -3,7 +3,9 @@
  * hg_wrapped_job.h
  *	  State and checks common to jobs of engines around other engines (hg_passes.h, hg_sharded.h).
  *
- * Engines on the host have hg_host_job.h for that, which manages keys and memory as well.
+ * Engines on the host have hg_host_job.h for that, which manages keys and memory as well.  A call
+ * of an engine here calls a check, does its work, and returns by way of hg_wrapped_finish.  A check
+ * that fails fills *error, unless it is NULL.
  *
  * Copyright (c) 2026, the hashgraph authors
  *

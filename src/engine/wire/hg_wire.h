@@ -451,10 +451,13 @@ typedef enum HgWireResult
 	HG_WIRE_ERROR	  /* see errno */
 } HgWireResult;
 
-/* Fills in the header of a message, whose other bytes the caller has zeroed. */
+/* Fills in the header of a message, with the length of its type.  The caller zeroes the rest. */
 extern void hg_wire_header(HgWireHeader *header, HgWireType type, uint32_t job, uint64_t sequence);
 
-/* Sends a message (an opening packed) without waiting or SIGPIPE; attached: a descriptor or -1. */
+/*
+ * Sends a message, an opening packed, without waiting or SIGPIPE.  attached is a descriptor that
+ * goes along and stays the caller's, or -1.  HG_WIRE_NOTHING: the socket has no room for it.
+ */
 extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attached);
 
 /*
@@ -464,30 +467,31 @@ extern HgWireResult hg_wire_send(int fd, const HgWireMessage *message, int attac
 extern void hg_wire_decline(int fd, const HgError *error);
 
 /*
- * Receives one message, an opening unpacked, without waiting.  *attached is the descriptor that
- * came along (close-on-exec, owned by the caller), or -1; always -1 unless HG_WIRE_DONE.
+ * Receives one message, an opening unpacked, without waiting.  HG_WIRE_NOTHING: none has arrived.
+ * *attached is the descriptor that came along (close-on-exec, owned by the caller), or -1; always
+ * -1 unless HG_WIRE_DONE.
  */
 extern HgWireResult hg_wire_receive(int fd, HgWireMessage *message, int *attached);
 
-/* Returns the bits of all columns of a job. */
+/* Returns the HG_WIRE_COLUMN bits of all columns of a job. */
 extern uint32_t hg_wire_columns(const HgJobSpec *spec);
 
-/* Returns the bytes of a match with its values of a set of columns. */
+/* Returns the bytes of a match: two row numbers, and each column's value and NULL byte. */
 extern uint64_t hg_wire_match_bytes(const HgJobSpec *spec, uint32_t columns);
 
 /*
- * Lays out matches with their values of a set of columns in bytes of results, which are aligned to
- * 8.  Sets all members except count.
+ * Makes the arrays of *matches point into results[bytes], aligned to 8: row numbers, and values of
+ * a set of columns.  capacity becomes the number of matches that fit, and count 0.
  */
 extern void hg_wire_lay_out_matches(const HgJobSpec *spec, uint32_t columns, unsigned char *results,
 									uint64_t bytes, HgMatches *matches);
 
-/* Returns the bytes of a row of a side in transfer from one shard to another. */
+/* Returns the bytes of a row in TAKE_ROWS or PUT_ROWS: key, number, values and NULL bytes. */
 extern uint64_t hg_wire_row_bytes(const HgJobSpec *spec, HgSide side);
 
 /*
- * Lays out rows in transfer, capacity of them (a multiple of 8), from an address aligned to 8.
- * Sets all members except count and has_nulls.
+ * Makes the arrays of *rows point into memory from at on, aligned to 8, for capacity rows in
+ * TAKE_ROWS or PUT_ROWS, a multiple of 8.  count becomes 0 and has_nulls false.
  */
 extern void hg_wire_lay_out_rows(const HgJobSpec *spec, HgSide side, uint64_t capacity,
 								 unsigned char *at, HgExchangeRows *rows);

@@ -10,6 +10,10 @@
  * The client of a server's control connection has no staging area: its engine's open answers
  * HG_INVALID.
  *
+ * A caller creates a client, calls hg_wire_client_state until it is no longer HG_WIRE_STARTING,
+ * opens jobs with the engine, and destroys the client.  A client belongs to one thread.  Calls with
+ * an HgError fill it, unless it is NULL, when they return another status than HG_OK.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -92,15 +96,16 @@ extern HgWireClient *hg_wire_client_create(int fd);
  */
 extern HgWireState hg_wire_client_state(HgWireClient *client, HgError *error);
 
-/* Returns true if a request has no answer among the messages read so far. */
+/* Returns true if some request has no answer yet, as far as messages were read. */
 extern bool hg_wire_client_awaits(const HgWireClient *client);
 
 /* Returns the socket, for the caller's own waits. */
 extern int hg_wire_client_socket(const HgWireClient *client);
 
 /*
- * Requests the current list of devices: fills at most capacity of infos and sets *count.  Waits
- * for the answer through host (only wait_readable, cancelled and arg are used).
+ * Requests the current list of devices: fills at most capacity of infos and sets *count, 0 on
+ * failure.  Waits for the answer through host (only wait_readable, cancelled and arg are used).
+ * HG_UNAVAILABLE, HG_CONNECTION_LOST, or HG_CANCELLED if host ends the wait.
  */
 extern HgStatus hg_wire_client_devices(HgWireClient *client, const HgHost *host,
 									   HgDeviceInfo *infos, int capacity, int *count,
@@ -116,7 +121,7 @@ extern HgStatus hg_wire_client_status(HgWireClient *client, const HgHost *host,
 
 /*
  * Returns the replicas that were missing when a job was last refused with HG_NO_REPLICA.  All are
- * named by that job.
+ * named by that job.  They belong to the client.
  */
 extern const HgMissingReplicas *hg_wire_client_missing(const HgWireClient *client);
 
@@ -147,18 +152,19 @@ extern HgStatus hg_wire_client_try_append(HgJob *job, HgSide side, const void *k
 										  HgError *error);
 
 /*
- * Waits until a slot of the lease is free, so that pages can be written there without another
- * copy.  Sets *to to the slot, and *count to the number of pages that fit, at least 1.  The caller
- * may write there until its next call for the job.
+ * For a side that comes as pages (hg_pages.h): waits until a slot of the job's lease is free, so
+ * that pages can be written there without another copy.  Sets *to to the slot, and *count to the
+ * number of pages that fit, at least 1.  The caller may write there until its next call for the
+ * job.
  */
 extern HgStatus hg_wire_client_page_room(HgJob *job, HgSide side, void **to, uint64_t *count,
 										 HgError *error);
 
-/* Sends the first count pages that were written there, as append_pages does. */
+/* Sends the first count pages written there; their ordinals are first_page and following. */
 extern HgStatus hg_wire_client_send_pages(HgJob *job, HgSide side, uint64_t count,
 										  uint64_t first_page, HgError *error);
 
-/* Returns true if the job that was begun is known to be admitted; never waits. */
+/* Returns true if OPEN is known to be answered, and neither job nor connection has failed. */
 extern bool hg_wire_client_is_admitted(HgJob *job);
 
 /* The numbers that rows of a side can have, in blocks of 2^block_log2 numbers. */
@@ -204,7 +210,7 @@ extern void hg_wire_client_drop(HgWireClient *client, const HgReplicaName *name)
 extern void hg_wire_client_watch(HgWireClient *client,
 								 void (*noted)(void *arg, int jobs, int64_t bytes), void *arg);
 
-/* Gives a job of this engine another host from now on. */
+/* Makes a job of this engine use another host from now on, which must outlive it. */
 extern void hg_wire_client_set_host(HgJob *job, const HgHost *host);
 
 /*

@@ -3,6 +3,11 @@
  * hg_wire_internal.h
  *	  The parts of the client: its connection, and the jobs that use it.
  *
+ * A client (hg_wire_client.h) is a session's end of the connection to a device process.  It sends
+ * requests, which the process answers, and notes, which it does not answer.  hg_wire.h describes
+ * both, and the staging memory that both ends map.  A function with an HgError fills it, unless it
+ * is NULL, when it returns another status than HG_OK.
+ *
  *	hg_wire_answer.c	checks of answers before they are used
  *	hg_wire_client.c	the connection: messages in and out, waiting, state
  *	hg_wire_job.c		common parts of calls of a job: requests, and results in staging
@@ -85,16 +90,16 @@ typedef struct HgRemoteGroups
 /* State of a shard's exchange, for one side. */
 typedef struct HgRemoteExchange
 {
-	bool is_tallied;
-	bool expects;
-	bool arrived;
+	bool is_tallied; /* TALLY has succeeded: counts is set */
+	bool expects;	 /* EXPECT has succeeded: rows, numbers, ends and left are set */
+	bool arrived;	 /* ARRIVED has succeeded */
 	uint64_t counts[HG_EXCHANGE_PARTS]; /* by part, as tallied */
 	uint64_t rows;						/* rows that the shard will have */
 	uint64_t numbers; /* upper bound, exclusive, of the numbers of all rows of the join */
 	uint32_t ends[HG_MAX_SHARDS]; /* the parts of each shard: HgExchange */
 	uint64_t left[HG_MAX_SHARDS]; /* by shard: rows of its parts that this one has not given yet */
 	uint64_t sending;			  /* sequence number of a SEND_ROWS without an answer, or 0 */
-	uint32_t sending_to;		  /* its receiver */
+	uint32_t sending_to;		  /* the shard that the rows are sent to */
 } HgRemoteExchange;
 
 struct HgRemoteJob
@@ -186,7 +191,7 @@ struct HgWireClient
 	HgMissingReplicas missing; /* of the last job refused with HG_NO_REPLICA */
 };
 
-/* Terminates the texts of a received error, and replaces all but printable ASCII. */
+/* Terminates the texts of a received error, and replaces what is not printable ASCII by '?'. */
 extern void hg_wire_answer_clean_error(HgError *error);
 
 /*
@@ -198,31 +203,34 @@ extern bool hg_wire_answer_take_devices(HgWireDevices *devices);
 /* Returns true if the costs are plausible. */
 extern bool hg_wire_answer_has_costs(const HgEngineCosts *costs);
 
-/* Takes the answer to a request of a job.  Returns false if it is not plausible. */
+/*
+ * Checks the reply to a request of a job and stores what it says in the job: lease, counts,
+ * statistics, failure.  Cleans its error's texts.  Returns false if the reply is not plausible.
+ */
 extern bool hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *reply,
 								uint64_t staging_bytes);
 
-/* Returns true if matches, which are in this process's own memory, have rows of the job. */
+/* Returns true if all row numbers of matches, copied out of staging, can be rows of the job. */
 extern bool hg_wire_answer_has_matches(const HgRemoteJob *job, const HgMatches *matches);
 
 /*
- * Checks rows that the device process returned for another shard: their numbers, that their keys
- * are of that shard's parts, and that they are no more than were tallied.  No rows are valid only
- * when none are left.  Deducts them from what is left.  Returns false if a check fails.
+ * Checks rows that TAKE_ROWS returned for another shard: their numbers, that their keys are of that
+ * shard's parts, and that they are no more than were tallied.  An empty answer is valid only when
+ * no rows are left.  Subtracts the rows from those left.  Returns false if a check fails.
  */
 extern bool hg_wire_answer_has_rows(HgRemoteJob *job, HgSide side, uint32_t shard,
 									const HgExchangeRows *rows);
 
-/* Returns true if the counts add up to the rows of a side that the job was sent. */
+/* Returns true if counts[HG_EXCHANGE_PARTS] add up to the rows of a side that the job was sent. */
 extern bool hg_wire_answer_has_tally(const HgRemoteJob *job, HgSide side, const uint64_t *counts);
 
 /*
- * Checks the job's next groups, and that the last ones cover all matches.  Deducts them from what
- * is left.  Returns false if a check fails.
+ * Checks the job's next groups, copied out of staging, and that the last ones cover all matches.
+ * Subtracts them from those left.  Returns false if a check fails.
  */
 extern bool hg_wire_answer_has_groups(HgRemoteJob *job, const HgGroupRecords *records);
 
-/* Makes a client of a connected socket, as hg_wire_client_create does, except for its engine. */
+/* Does what hg_wire_client_create does, but leaves client->engine for the caller to set. */
 extern HgWireClient *hg_wire_client_connect(int fd);
 
 /*
@@ -232,47 +240,52 @@ extern HgWireClient *hg_wire_client_connect(int fd);
 extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
 /*
- * Sends a request for a job, with the next sequence number.  The message is zero except for the
- * members of the request.  attached is a descriptor, which stays the caller's, or -1; width is the
- * bytes of the elements in staging that the request returns, or 0.  HG_CONNECTION_LOST on failure;
- * HG_CANCELLED, with nothing sent, if the host cancels the wait for room.
+ * Sends a request for a job, or with 0 for none, without waiting for the answer.  client->sequence
+ * becomes its sequence number.  The caller has zeroed the message and set the members of the
+ * request; this call sets the header.  attached is a descriptor, which stays the caller's, or -1.
+ * width is the bytes of an element that the request returns in staging, or 0.  HG_CONNECTION_LOST
+ * on failure; HG_CANCELLED, with nothing sent, if the host cancels the wait for room in the socket.
  */
 extern HgStatus hg_wire_client_send(HgWireClient *client, const HgHost *host, HgWireType type,
 									uint32_t job, HgWireMessage *message, int attached,
 									uint64_t width, HgError *error);
 
-/* Sends a note, now or later. */
+/* Sends a note, or stores it to be sent later if the socket has no room.  Never waits. */
 extern void hg_wire_client_note(HgWireClient *client, const HgWireNote *note);
 
-/* Reports to the watcher of the client that a job was opened (change 1) or closed (-1). */
+/* Calls client->noted, if set: a job was opened (change 1) or closed (change -1). */
 extern void hg_wire_client_report_job(const HgWireClient *client, const HgRemoteJob *job,
 									  int change);
 
 /*
- * Waits until the answer to request sequence has come.  HG_OK does not say whether the request
- * succeeded.  If it was the last request sent, the answer is in client->message.
+ * Waits until the answer to the request with this sequence number has come.  HG_OK does not say
+ * whether the request succeeded.  If it was the last request sent, the answer is in
+ * client->message.  HG_CANCELLED if the host cancels the wait; HG_CONNECTION_LOST.
  */
 extern HgStatus hg_wire_client_wait(HgWireClient *client, const HgHost *host, uint64_t sequence,
 									HgError *error);
 
 /*
- * Checks that matches can be requested of the job.  HG_INVALID for a job that makes a replica: for
- * such a request the device process would end the connection.
+ * Returns HG_OK if matches can be requested of the job, or why it is not usable.  HG_INVALID for a
+ * job that makes a replica: for such a request the device process would end the connection.
  */
 extern HgStatus hg_wire_job_joins(HgRemoteJob *job, HgError *error);
 
-/* Sends a note of a job.  It has no result: a lost connection shows in the next call. */
+/* Sends a note of this type for a job.  A lost connection shows in the next call. */
 extern void hg_wire_job_note(HgWireClient *client, HgWireType type, uint32_t job);
 
 /* Returns HG_OK if a call on this job can go to the device process, or the reason. */
 extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 
-/* As hg_wire_client_wait; also returns a failure of the job, and records a cancel as one. */
+/*
+ * As hg_wire_client_wait, but returns the job's failure if it has one.  If the wait is cancelled,
+ * sends CANCEL, and HG_CANCELLED becomes the job's failure.
+ */
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
 /*
- * Sends a request that returns nothing in staging.  Afterwards client->sequence is its sequence
- * number.
+ * Sends a request that returns nothing in staging, without waiting for the answer.  Afterwards
+ * client->sequence is its sequence number.  The message is as for hg_wire_client_send.
  */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								 HgError *error);
@@ -302,7 +315,7 @@ extern HgStatus hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessa
 extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
 										uint32_t mode, HgError *error);
 
-/* Waits until the job is admitted: the answer names its lease. */
+/* Waits for the answer to OPEN, which sets the job's lease_offset and slot_bytes. */
 extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 
 /*
@@ -313,14 +326,29 @@ extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);
 extern HgStatus hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error);
 
 /*
- * Waits until the next slot is free and prepares a request there.  The request covers min(left,
- * most) items, stored in message->request.count.  The caller writes them to *to and sends the
- * message as its next request.
+ * Waits until the next slot of the lease is free, and prepares a request that names it.  left is
+ * the number of items (keys, values, pages) to send, most the number that fits a slot.
+ * message->request.count becomes the smaller one.  The caller writes that many items to *to and
+ * sends the message as its next request.
  */
 extern HgStatus hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left,
 								   HgWireMessage *message, unsigned char **to, HgError *error);
 
-/* The calls of the engine before build; see hg_engine.h. */
+/*
+ * The calls of the engine before build, with the contracts of hg_engine.h, hg_pages.h and
+ * hg_replica.h.  They return when the data is copied to the lease and sent, so the caller may reuse
+ * its arrays; a failure that the device process reports later shows in a later call.
+ *
+ *	open			opens a job and waits until it is admitted; *handle is set on HG_OK only
+ *	append			adds count keys to a side, numbered by position
+ *	append_rows		adds count keys, numbered from first_row on
+ *	append_column	sets a column's values of rows from first_row on; nulls: bytes, or NULL
+ *	append_pages	adds count whole pages, with ordinals from first_page on
+ *	put_edges		adds edges of a new graph replica: keys[count] and row numbers
+ *	put_values		sets values of a new column replica, for ordinals from first_ordinal on
+ *	mask			sets a bit for each row number that counts: of the side's graph, or with
+ *					lookup n of the graph in which lookup n - 1 finds rows; NULL: all 0
+ */
 extern HgStatus hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 									HgJob **handle, HgError *error);
 extern HgStatus hg_wire_remote_append(HgJob *handle, HgSide side, const void *keys, uint64_t count,
@@ -340,7 +368,19 @@ extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
 									uint64_t first_word, uint64_t count, const uint64_t *words,
 									HgError *error);
 
-/* The calls of the exchange, in hg_wire_exchange.c; see hg_exchange.h and hg_peer_window.h. */
+/*
+ * The calls of the exchange of rows between the shards of a join, for one side, with the contracts
+ * of hg_exchange.h and hg_peer_window.h.  HG_INVALID out of their order:
+ *
+ *	tally		sets counts[HG_EXCHANGE_PARTS] to the job's rows in each part
+ *	expect		says which parts the job gets, and how many rows of them come
+ *	take_rows	copies the next rows for another shard to *rows; rows->count is 0 at the end
+ *	put_rows	adds rows that were taken from another shard
+ *	arrived		ends the exchange: the rows that have come are the job's
+ *	window		makes the process offer memory; the caller owns the descriptor window->memory
+ *	send_rows	has the rows for another shard written to its window, without waiting for that
+ *	sent		waits until the rows of send_rows are there; HG_INVALID if none were sent
+ */
 extern HgStatus hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error);
 extern HgStatus hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange,
 									  HgError *error);
@@ -355,7 +395,7 @@ extern HgStatus hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t sh
 										 const HgPeerWindow *window, HgError *error);
 extern HgStatus hg_wire_remote_sent(HgJob *handle, HgSide side, HgError *error);
 
-/* The engine's close. */
+/* The engine's close: frees the job in any state, and tells the device process if it is there. */
 extern void hg_wire_remote_close(HgJob *handle);
 
 /* Copies *from to *to, if to is not NULL; returns the status of *from. */
