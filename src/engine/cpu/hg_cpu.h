@@ -1,7 +1,7 @@
 /*-------------------------------------------------------------------------
  *
  * hg_cpu.h
- *	  The CPU engine.
+ *	  The CPU engine: an HgEngine (hg_engine.h) whose jobs run in the calling thread.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -22,14 +22,15 @@ extern HgEngine *hg_cpu_engine(void);
 extern double hg_cpu_row_bytes(uint32_t key_width, double load_factor);
 
 /*
- * Returns how many rows a graph may have that is built as a whole and stays in a near cache, so
- * that outer rows can be looked up in any order.
+ * Returns the number of rows up to which a graph is built without bins, because it stays in a near
+ * cache, so that outer rows can be looked up in any order.  load_factor is as in HgJobShape.
  */
 extern double hg_cpu_near_rows(uint32_t key_width, double load_factor);
 
 /*
- * Frees the chunks that the participants of a shared job have published, and zeroes its state for
- * another job. Every participant's job must be closed. Not needed if all shared memory is freed.
+ * Frees, by participants->free, the shared memory that the participants of a job have published,
+ * and zeroes its state for another job. Every participant's job must be closed. Not needed if all
+ * shared memory is freed.
  */
 extern void hg_participants_release(const HgParticipants *participants);
 

@@ -3,10 +3,8 @@
  * hg_cpu_flat.h
  *	  A flat HashGraph as the CPU sees it: the arrays of a bin, hashes, rows that count.
  *
- *	hg_cpu_flat.c		shapes and sizes
+ *	hg_cpu_flat.c		shapes and sizes; makes a bin of its rows; vectorised helpers of making
  *	hg_cpu_flat_make.c	makes graphs of rows and of older graphs
- *	hg_cpu_flat.c	makes a bin of its rows
- *	hg_cpu_flat.c	vectorised helpers of making
  *	hg_cpu_flat_join.c	joins graphs (hg_cpu_flat_stream.h says more)
  *
  * INVARIANTS of a bin, beside those of hg_flat.h: a list longer than HG_CPU_FLAT_SORTED is sorted
@@ -162,8 +160,9 @@ hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
 extern HgStatus hg_cpu_flat_check(const HgFlatShape *shape, HgError *error);
 
 /*
- * Makes a bin of its rows, at least one, whose numbers are given, in memory of hg_flat_bin_bytes.
- * offsets[vertices + 1] is scratch of the caller's.
+ * Makes a bin of its rows, at least one, with rows->rows set, in *bin, which has
+ * hg_flat_bin_bytes(shape, rows->count) bytes. offsets[vertices + 1] is the caller's scratch
+ * memory.
  */
 extern HgStatus hg_cpu_flat_bin_make(const HgHost *host, const HgFlatShape *shape,
 									 const HgFlatRows *rows, uint32_t *offsets, HgFlatBin *bin,

@@ -3,6 +3,8 @@
  * hg_cpu_flat_filter.h
  *	  Which rows count, as tables of parts for kernels.
  *
+ * A row number consists of a part and a number in it, and a mask says which rows count (hg_flat.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -134,15 +136,15 @@ hg_cpu_flat_key_at(const void *keys, uint32_t width, uint64_t i)
 	return (const char *) keys + i * width;
 }
 
-/* Stores the vertices of n keys, or their bins, among 2^log2. */
+/* Stores in vertices[n] the top log2 bits of the hashes of n keys: their vertices, or bins. */
 extern void hg_cpu_flat_vertices(const void *keys, uint32_t width, uint32_t n, uint32_t log2,
 								 uint32_t *vertices);
 
-/* Returns how many of n rows count. */
+/* Returns how many of the row numbers rows[n] count. */
 extern uint32_t hg_cpu_flat_count_rows(const HgCpuFlatFilter *filter, const uint32_t *rows,
 									   uint32_t n);
 
-/* Copies the rows that count, and their keys, to arrays with room for n; returns how many. */
+/* Copies those of rows[n] that count, and their keys, to arrays of n elements; returns how many. */
 extern uint32_t hg_cpu_flat_copy_rows(const HgCpuFlatFilter *filter, const void *keys,
 									  uint32_t width, const uint32_t *rows, uint32_t n,
 									  void *to_keys, uint32_t *to_rows);

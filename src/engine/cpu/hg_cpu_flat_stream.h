@@ -3,6 +3,12 @@
  * hg_cpu_flat_stream.h
  *	  A join of flat HashGraphs on the CPU: its state, and the position of its stream of pairs.
  *
+ * A join has one of three ways (HgCpuFlatWay).  INTERSECT compares the outer rows of a CELL, which
+ * is a vertex of one graph and the run of vertices that face it in the other one, with its inner
+ * rows.  LOOK_UP hashes outer keys and compares each with the inner list of its vertex.  SEARCH
+ * looks the inner keys up in the outer graph.  A PROBE is an outer row with the inner list that may
+ * have its key: each row that is looked up or found, and those of a cell with a long list.
+ *
  *	hg_cpu_flat_join.c		life of a join, its ways, the stream of pairs
  *	hg_cpu_flat_find.c		probes: outer rows and the lists of their possible partners
  *	hg_cpu_flat_compare.c	kernels: keys compared with keys
@@ -223,12 +229,12 @@ extern HgCpuFlatEnd hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode,
 extern HgCpuFlatEnd hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs);
 
 /*
- * Finds the next group of probes. The group is empty at the end of the stream, or if cells can be
- * intersected. numbered says that the row numbers of matches will be read.
+ * Finds the next group of probes (hg_cpu_flat_group). The group is empty at the end of the stream,
+ * or if cells can be intersected. numbered says that the row numbers of matches will be read.
  */
 extern HgStatus hg_cpu_flat_find(HgFlatJoin *join, bool numbered, HgError *error);
 
-/* Makes the outer rows of the next cell, which has a long list, keys to be looked up. */
+/* Makes the outer rows of the next cell, which has a long list, probes of hg_cpu_flat_find(). */
 extern void hg_cpu_flat_probe_cell(HgFlatJoin *join);
 
 #endif /* HG_CPU_FLAT_STREAM_H */

@@ -3,6 +3,10 @@
  * hg_cpu_phases.h
  *	  The phases of a job of the CPU engine: runs, graphs, build, statistics, matches.
  *
+ * A run holds rows of a side in the order of their bins (hg_cpu_job.h). Functions with an HgError
+ * return a status of hg_engine.h, and poll for cancellation. hg_cpu.c calls them once the job's
+ * state allows it.
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -15,30 +19,30 @@
 
 /* hg_cpu_run.c: runs: rows copied in the order of their bins, the first half of Algorithm 2 */
 
-/* Copies all rows of a side's pieces to runs. */
+/* Copies all appended rows of a side to runs; a shared job's belong to all participants. */
 extern HgStatus hg_cpu_bin_side(HgJob *job, HgSide which, HgError *error);
 
 /* hg_cpu_graph.c: builds a HashGraph on the CPU: Algorithm 1 of the paper */
 
-/* Allocates a side's graph for up to rows edges. */
+/* Allocates job->graphs[which] for up to rows edges; the job's close frees it. */
 extern HgStatus hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error);
 
 /* Turns the n counts in offsets[0..n) into running sums; *longest is the largest count. */
 extern HgStatus hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
 								   HgError *error);
 
-/* Builds the graph of edges from .. from + rows - 1 of a bin. The graph must be reserved. */
+/* Builds a side's graph from edges from .. from + rows - 1 of a bin. It must be reserved. */
 extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_t from,
 								 uint64_t rows, HgError *error);
 
-/* Builds the graph of a whole side from its pieces. The graph must be reserved. */
+/* Builds a side's graph from all of its appended keys. It must be reserved. */
 extern HgStatus hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error);
 
 /* hg_cpu_build.c: chooses the shape of a job of the CPU engine, and builds it */
 
 /*
- * Chooses the shape of a job whose rows have been appended, in a shared job together with the
- * other participants. Builds everything that is built before match or count is called.
+ * The engine's build: chooses the shape of a job whose rows have been appended, in a shared job
+ * together with the other participants. Builds what does not wait for match or count.
  */
 extern HgStatus hg_cpu_build(HgJob *job, HgError *error);
 
@@ -89,7 +93,7 @@ typedef struct HgCpuCursor
 	} u;
 } HgCpuCursor;
 
-/* Starts a stream of matches. */
+/* Sets *cursor to the start of a stream of matches; allocates nothing. */
 extern void hg_cpu_cursor_init(HgCpuCursor *cursor, HgMatchMode mode);
 
 /*
@@ -97,7 +101,7 @@ extern void hg_cpu_cursor_init(HgCpuCursor *cursor, HgMatchMode mode);
  */
 extern HgStatus hg_cpu_next(HgJob *job, HgCpuCursor *cursor, HgMatches *matches, HgError *error);
 
-/* Counts the matches of a stream, which must be at its start. */
+/* Sets *matches to the number of matches of a stream, which must be at its start. */
 extern HgStatus hg_cpu_count(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *error);
 
 /* hg_cpu_direct.c: jobs whose vertices are the keys themselves: direct addressing */
@@ -113,8 +117,9 @@ typedef struct HgCpuDirectCursor
 } HgCpuDirectCursor;
 
 /*
- * Makes the inner keys the vertices, which sets job->direct.vertices, if they are dense enough and
- * their tables take at most `bytes` bytes. rows are those of both sides.
+ * Makes the inner keys the vertices, if they are dense enough and the largest table for them takes
+ * at most `bytes` bytes: sets job->direct, whose vertices otherwise stay 0. rows are those of both
+ * sides.
  */
 extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 									 HgError *error);
@@ -125,13 +130,13 @@ extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_
 extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 										const HgCpuBounds *bounds);
 
-/* Stores the bounds of this participant's inner keys for the others, as differences to 0. */
+/* Sets *bounds to the least and greatest of this participant's inner keys, as signed numbers. */
 extern HgStatus hg_cpu_direct_bounds(HgJob *job, HgCpuBounds *bounds, HgError *error);
 
-/* Makes a bitmap of the caller's the table of a job that needs nothing but bits. */
+/* Makes the caller's bitmap, which stays in place, the table of a job that needs nothing else. */
 extern void hg_cpu_direct_give(HgJob *job, const HgKeyBitmap *bitmap);
 
-/* Starts a stream of matches, and makes the table for it, unless it exists. */
+/* Sets *cursor to the start of a stream of matches, and makes the table that it needs. */
 extern HgStatus hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMatchMode mode,
 									HgError *error);
 
@@ -139,7 +144,7 @@ extern HgStatus hg_cpu_direct_match(HgJob *job, HgCpuDirectCursor *cursor, HgMat
 extern HgStatus hg_cpu_direct_next(HgJob *job, HgCpuDirectCursor *cursor, HgMatches *matches,
 								   HgError *error);
 
-/* Counts the matches, as the engine's count, and makes the table for that, unless it exists. */
+/* Counts the matches, as the engine's count, and makes the table that it needs. */
 extern HgStatus hg_cpu_direct_count(HgJob *job, HgMatchMode mode, uint64_t *matches,
 									HgError *error);
 
