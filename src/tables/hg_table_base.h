@@ -179,7 +179,7 @@ hg_table_has_rows(const HgTable *table)
 	return table->spec.content != HG_TABLE_SET;
 }
 
-/* The word of a key, and its inverse. */
+/* hg_table_word returns the word of a key of width bytes (4 or 8), hg_table_key the inverse. */
 HG_TABLE_INLINE uint64_t
 hg_table_word(uint64_t key, uint32_t width)
 {
@@ -206,7 +206,7 @@ hg_table_marker(uint32_t which, uint32_t width)
 	return (width == 4 ? UINT32_MAX : UINT64_MAX) - which;
 }
 
-/* hg_table_static.c: CSR, Ellpack, Sliced Ellpack */
+/* The calls of each kind.  hg_table_static.c: CSR, Ellpack, Sliced Ellpack */
 extern const HgTableCalls hg_table_static_calls;
 
 /* hg_table_dynamic.c */
@@ -228,19 +228,22 @@ struct HgTableSource
 	bool marked[2];
 };
 
-/* Reads up to HG_TABLE_CHUNK next words and rows; *count is 0 at the end. It polls. */
+/*
+ * Reads the next words and rows of a batch into arrays of HG_TABLE_CHUNK entries; *count is 0 at
+ * the end. Rows are 0 for sets and numberings. It polls.
+ */
 extern HgStatus hg_source_next(HgTable *table, HgTableSource *source, uint64_t *words,
 							   uint32_t *rows, uint32_t *count, HgError *error);
 
 /*
- * The rows that a batch erases: a hash table of row ordinals of the batch, which stays in place.
+ * The rows that a batch erases: a hash table of positions in the batch, which stays in place.
  */
 typedef struct HgTableErased
 {
 	const HgTableBatch *batch;
 	uint32_t width;
 	bool by_key;
-	uint32_t *slots; /* [1 << log2] ordinal of a row in the batch, or HG_NO_ROW */
+	uint32_t *slots; /* [1 << log2] position of a row in the batch, or HG_NO_ROW */
 	uint32_t log2;
 } HgTableErased;
 
@@ -252,16 +255,19 @@ typedef struct HgTableErased
 extern HgStatus hg_erased_create(HgTable *table, HgTableErased *erased, HgTableSource *source,
 								 HgError *error);
 
-/* Frees the table. */
+/* Frees the memory of *erased. */
 extern void hg_erased_free(HgTable *table, HgTableErased *erased);
 
 /* Returns true if the batch erases a row with this word and row number. */
 extern bool hg_erased_has(const HgTableErased *erased, uint64_t word, uint32_t row);
 
-/* Returns the bytes of the table for a batch of so many rows. */
+/* Returns the bytes of an HgTableErased for a batch of so many rows. */
 extern uint64_t hg_erased_bytes(uint64_t rows);
 
-/* First the older table's rows that are not erased, then the batch's. Each part may be missing. */
+/*
+ * The input of a rebuild: first the older table's rows that are not erased, then the batch's. Each
+ * part may be missing.
+ */
 typedef struct HgTableFeed
 {
 	HgTable *old;		   /* scanned by its kind's call; NULL: no older table */
@@ -275,11 +281,11 @@ typedef struct HgTableFeed
 	uint64_t erased_rows;
 } HgTableFeed;
 
-/* Makes a feed. Any of the three may be NULL; they must outlive the feed. */
+/* Sets up *feed at its first row. Any of the three may be NULL; they must outlive the feed. */
 
 extern void hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSource *in);
 
-/* Starts again at the first row. */
+/* Makes hg_feed_next() start again at the first row. */
 extern void hg_feed_rewind(HgTableFeed *feed);
 
 /* Returns an upper bound on the number of rows of the feed. */

@@ -30,9 +30,10 @@ typedef struct HgTableLists
 } HgTableLists;
 
 /*
- * Builds lists of the rows of a feed, with `empty` empty slots at the end of each. Sets and maps
+ * Builds *lists of the rows of a feed, with `empty` empty slots at the end of each. Sets and maps
  * keep only the first row of equal keys. If sorted is true, lists longer than HG_TABLE_SORTED_LIST
- * are ordered by word. On failure no memory stays allocated.
+ * are ordered by word. The memory counts toward the table's limit. HG_TOO_MANY_ROWS as for
+ * hg_lists_check. On failure no memory stays allocated.
  */
 extern HgStatus hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted,
 							   HgTableLists *lists, HgError *error);
@@ -40,14 +41,14 @@ extern HgStatus hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty
 /* Frees the lists and zeroes the struct. */
 extern void hg_lists_free(HgTable *table, HgTableLists *lists);
 
-/* Returns HG_TOO_MANY_ROWS if the lists of so many rows would have too many slots, else HG_OK. */
+/* Returns HG_TOO_MANY_ROWS if the lists of so many rows would need 2^32 slots, else HG_OK. */
 extern HgStatus hg_lists_check(const HgTableSpec *spec, uint64_t rows, uint32_t empty,
 							   HgError *error);
 
-/* Upper bound on the bytes of the lists of so many rows. */
+/* Returns an upper bound on the bytes of the lists of so many rows. */
 extern uint64_t hg_lists_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 
-/* Upper bound on the scratch of building them. */
+/* Returns an upper bound on the further bytes that building them needs. */
 extern uint64_t hg_lists_build_bytes(const HgTableSpec *spec, uint64_t rows, uint32_t empty);
 
 /* Sorts count slots from `from` on by word, stably. scratch has count slots or more. */

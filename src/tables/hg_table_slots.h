@@ -148,7 +148,7 @@ hg_slot_is_live(uint32_t row)
 	return row < HG_SLOT_DELETED;
 }
 
-/* The scan call of a table (hg_table_base.h) with rows in the first `used` slots of an array. */
+/* Implements HgTableCalls.scan for a table whose rows are in the first `used` slots of an array. */
 static inline uint32_t
 hg_slots_scan(const HgTableSlots *slots, uint64_t used, uint32_t width, uint64_t *cursor,
 			  uint64_t *words, uint32_t *rows, bool *end)
@@ -188,7 +188,7 @@ typedef struct HgCuckooSlots
 	uint64_t functions_made;
 } HgCuckooSlots;
 
-/* Allocates slots for so many rows, all empty. On failure no memory stays allocated. */
+/* Allocates empty slots for a cuckoo table of so many rows. On failure nothing stays allocated. */
 extern HgStatus hg_cuckoo_open(HgTable *table, HgCuckooSlots *cuckoo, uint64_t rows,
 							   HgError *error);
 
@@ -196,8 +196,8 @@ extern HgStatus hg_cuckoo_open(HgTable *table, HgCuckooSlots *cuckoo, uint64_t r
 extern void hg_cuckoo_close(HgTable *table, HgCuckooSlots *cuckoo);
 
 /*
- * Inserts a word and its row. If the word is there already, nothing changes and *there is its row,
- * else *there is HG_NO_ROW. to_come is the number of words that may follow: if the array has to
+ * Inserts a word and its row. If the word is there already, nothing changes and *there becomes its
+ * row, else HG_NO_ROW. to_come is the number of words that may follow: if the array has to
  * grow, it grows for these too. After a failure only close is allowed.
  */
 extern HgStatus hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t row,
@@ -214,7 +214,7 @@ extern void hg_cuckoo_find_rows(const HgTable *table, const HgCuckooSlots *cucko
 /* Empties a slot that has a row. */
 extern void hg_cuckoo_erase(const HgTable *table, HgCuckooSlots *cuckoo, uint64_t slot);
 
-/* Returns HG_TOO_MANY_ROWS if so many rows would need too many slots, else HG_OK. */
+/* Returns HG_TOO_MANY_ROWS if so many rows could need 2^32 slots, else HG_OK. */
 extern HgStatus hg_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error);
 
 /* Returns the upper bound on the bytes of the slots for so many rows. */
