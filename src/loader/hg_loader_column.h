@@ -4,7 +4,10 @@
  *	  Makes the arrays of a segment version from copies of the table's pages, column by
  *	  column.
  *
- * The encoding (resident/hg_resident_array.h) is chosen when all values are there.
+ * A loader calls hg_encoder_begin for a segment (consecutive blocks of a table), then
+ * hg_encoder_add_page for each block, hg_encoder_finish, and hg_encoder_end once the version is
+ * made.  The encoding of each column (resident/hg_resident_array.h) is chosen when all values are
+ * there.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -51,12 +54,12 @@ typedef struct HgCodes
 /* Creates an empty set in CurrentMemoryContext. */
 extern HgCodes *hg_codes_create(int length, int alignby, uint32 most);
 
-/* Returns the code of a value, which is added if it is new; HG_NO_CODE if the set is full. */
+/* Returns the code of a value, a pointer to its bytes; adds a new one; HG_NO_CODE if full. */
 extern uint32 hg_codes_find(HgCodes *codes, const char *value);
 
 /*
- * Lays the values out in bytes[nbytes], which must be zeroes, and their offsets in starts[ncodes].
- * Returns the bytes of the widest value.
+ * Copies the values to bytes[codes->nbytes], which must be zeroes, and their offsets there to
+ * starts[codes->ncodes].  Returns the bytes of the widest value.
  */
 extern uint32 hg_codes_fill(const HgCodes *codes, uint32 *starts, char *bytes);
 
@@ -92,11 +95,11 @@ typedef struct HgEncodedColumn
 	const char *missing_value;
 } HgEncodedColumn;
 
-/* Initializes an empty column, whose arrays will be in context. */
+/* Initializes an empty column with the definition of, whose arrays will be in context. */
 extern void hg_encoded_column_begin(HgEncodedColumn *column, MemoryContext context,
 									HgResidentColumn of);
 
-/* Makes room for capacity rows, a multiple of 64. */
+/* Makes room for capacity rows in all, a multiple of 64. */
 extern void hg_encoded_column_reserve(HgEncodedColumn *column, uint32 capacity);
 
 /*
@@ -111,7 +114,7 @@ extern void hg_encoded_column_append(HgEncodedColumn *column, uint32 row, Datum 
 extern void hg_encoded_column_append_values(HgEncodedColumn *column, uint32 row,
 											const Datum *values, int n);
 
-/* Fills in data with the arrays of nrows rows, which live as long as the context. */
+/* Chooses the encoding and sets *data, except bounds, to arrays of nrows rows in the context. */
 extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
 									 HgSegmentColumnData *data);
 
@@ -119,7 +122,7 @@ extern void hg_encoded_column_finish(HgEncodedColumn *column, uint32 nrows,
  * hg_loader_encode.c: makes the arrays of a segment version from copies of the table's pages
  */
 
-/* Returns HG_REASON_NONE if a column may be cached, or else why it may not. */
+/* Returns HG_REASON_NONE if a column of this definition may be cached, or else why it may not. */
 extern HgResidentReason hg_encode_may_take_in(Form_pg_attribute attribute);
 
 typedef struct HgEncoder HgEncoder;
@@ -128,7 +131,7 @@ typedef struct HgEncoder HgEncoder;
 extern HgEncoder *hg_encoder_begin(Relation rel, uint32 segment, const HgResidentColumn *columns,
 								   int ncolumns);
 
-/* Adds the rows of a block; blocks ascend.  A block that is not added has no rows. */
+/* Adds all rows in the copy of a block; blocks ascend.  A block that is not added has no rows. */
 extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapturedPage *page);
 
 /*
@@ -138,7 +141,8 @@ extern void hg_encoder_add_page(HgEncoder *encoder, BlockNumber block, HgCapture
 extern Size hg_encoder_fixed_bytes(const HgEncoder *encoder);
 
 /*
- * Returns the data of a new version.  It belongs to the encoder.  No page can be added afterwards.
+ * Returns the data of a new version (hg_segment_version_make).  It lives as long as the encoder. No
+ * page can be added afterwards.
  */
 extern const HgSegmentData *hg_encoder_finish(HgEncoder *encoder, const HgCapture *capture);
 

@@ -38,18 +38,22 @@ typedef struct HgLoaderPlan
 extern void hg_loader_decline(HgDirectoryEntry *entry, HgResidentReason reason);
 
 /*
- * Returns true if an open table may be cached.  Otherwise declines its entry, and frees all of its
- * versions, because no witness observes the table any more.  Removes an entry that names another
- * table.
+ * Returns true if an open table may be cached.  Otherwise declines its entry and frees all of its
+ * versions, because no witness observes the table any more, or removes the entry if it names
+ * another table.
  */
 extern bool hg_loader_check_table(Relation rel);
 
-/* Queues a table if a column's definition has changed; a change may keep bytes and file. */
+/*
+ * Makes an open table's entry wanted if a requested column has another definition than when a
+ * loader last planned it: ALTER TABLE may keep bytes and file.
+ */
 extern void hg_loader_check_columns(Relation rel);
 
 /*
- * Makes the plan for an open table, in context, and sets the entry's file, slots and state.
- * Returns NULL if the table is not to be loaded; its entry then says why, unless there is none.
+ * Makes the plan for an open table, in context; the caller sets is_left.  Sets the entry's file,
+ * slots and columns, and its state to HG_RESIDENT_LOADING.  Returns NULL if the table is not to be
+ * loaded; its entry then says why, unless there is none.
  */
 extern HgLoaderPlan *hg_loader_make_plan(Relation rel, MemoryContext context);
 

@@ -18,9 +18,9 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Sends the replicas of a table's graphs that device processes shall have and lack, until is_left
- * returns true.  A replica that a process refuses is sent again later.  No transaction is open
- * before or after.
+ * Sends the replicas of a table's graphs and their columns that device processes shall have and do
+ * not have, until is_left returns true: the loader must exit.  A replica that a process refuses is
+ * sent again later.  No transaction is open before or after.  Memory comes from context.
  */
 extern void hg_loader_replicate_graphs(HgResidentRelation key, bool (*is_left)(void),
 									   MemoryContext context);
@@ -66,7 +66,10 @@ extern HgReplicaColumn *hg_replica_column_pin(HgResidentRelation key, const HgPi
 /* Unpins the versions. */
 extern void hg_replica_column_unpin(HgReplicaColumn *replica);
 
-/* Sends the values of all rows, or with partitions those of one, to a job for the replica. */
+/*
+ * Sends the values of all rows, or if partitions is not NULL those of one partition's rows, to a
+ * job that makes the replica (HgStoreCalls.put_values).  Returns the engine's status.
+ */
 extern HgStatus hg_replica_column_put(HgReplicaColumn *replica, HgEngine *engine, HgJob *job,
 									  const HgPartitioning *partitions, uint32 partition,
 									  HgError *error);
@@ -89,7 +92,7 @@ typedef struct HgReplicaPartition
 	uint32 partition;
 } HgReplicaPartition;
 
-/* Sends the edges of a partition to a job that was opened for it. */
+/* Sends the edges of a partition to a job that makes its replica (HgStoreCalls.put_edges). */
 extern HgStatus hg_replica_put_partition(HgEngine *engine, HgJob *job,
 										 const HgReplicaPartition *partition, HgError *error);
 

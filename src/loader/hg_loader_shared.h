@@ -3,10 +3,11 @@
  * hg_loader_shared.h
  *	  Shared memory of the background workers: which processes work for which database.
  *
- * A database with entries in the directory has a POST: two witnesses and, while there is something
- * to load, loaders.  The launcher assigns posts to databases and starts the processes.  Each
- * process takes its place in the post when it has started, and leaves it as the last thing it
- * does.  A process that shall exit is asked to (leave), and exits itself.
+ * A database with cached tables has a POST: two WITNESSES, which observe visibility maps
+ * (resident/hg_resident_chain.h), and, while there is something to load, LOADERS.  A post has a
+ * number, and a place (HgPostSlot) for each process.  The LAUNCHER assigns posts to databases and
+ * starts the processes.  Each process takes its place in the post when it has started, and leaves
+ * it as the last thing it does.  A process that shall exit is asked to (leave), and exits itself.
  *
  * One lock protects all of it.
  *
@@ -56,12 +57,12 @@ extern bool hg_loader_has_launcher(void);
  * false, and does nothing, if too many commands keep workers away.
  */
 extern bool hg_post_hold_off(Oid database);
-/* Ends what one hg_post_hold_off() has begun; the caller of that must call it on each way out. */
+/* Ends what one hg_post_hold_off() has begun.  The caller of that calls it on each way out. */
 extern void hg_post_let_on(Oid database);
 /* Returns true while workers are kept away from a database. */
 extern bool hg_post_is_held_off(Oid database);
 
-/* Asks a database's workers to exit.  Returns true if there are none. */
+/* Asks a database's workers to exit, without waiting for them.  Returns true if there are none. */
 extern bool hg_post_send_away(Oid database);
 
 /* For the launcher: makes this process the one that hg_loader_wake wakes. */
@@ -84,9 +85,9 @@ extern void hg_post_set_leave(int number, bool leave);
  * post is another database's or shall be left, the database is held off, or the place is taken.
  */
 extern bool hg_post_take(int number, Oid database, HgPostSlot slot);
-/* For a worker: returns true if it has to exit. */
+/* For a worker: returns true if the processes of its post have to exit. */
 extern bool hg_post_is_left(int number);
-/* For a worker: wakes the process of another place. */
+/* For a worker: sets the latch of the process in a place of a post, if there is one. */
 extern void hg_post_wake(int number, HgPostSlot slot);
 
 /*

@@ -43,12 +43,13 @@ typedef struct HgLoaderTask
 	HgPostSlot slot;
 } HgLoaderTask;
 
-/* Starts a worker.  Returns false if there is no background worker slot. */
+/* Starts a witness or loader, by task->slot.  Returns false if there is no free worker slot. */
 extern bool hg_loader_start_worker(const HgLoaderTask *task);
 
 /*
- * Connects this worker to its database and takes its place.  Exits if the place cannot be taken.
- * Exit callbacks of the worker must be registered later.
+ * Connects this worker to the database of its task, takes its place in the post and returns the
+ * task.  Exits if the place cannot be taken.  Exit callbacks of the worker must be registered
+ * later.
  */
 extern HgLoaderTask hg_loader_worker_begin(void);
 
@@ -73,7 +74,7 @@ extern bool hg_loader_recover(MemoryContext context);
  */
 extern long hg_witness_period(void);
 
-/* Sleeps until this process is woken, or for the time.  Processes interrupts and reloads. */
+/* Sleeps until the latch is set, at most for this time.  Processes interrupts and reloads. */
 extern void hg_loader_sleep(long milliseconds);
 
 /*
