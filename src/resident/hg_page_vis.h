@@ -99,7 +99,7 @@ extern void hg_map_survey(Relation rel, uint32 first_page, uint32 npages, bool *
 extern bool hg_map_look(Relation rel, uint32 segment, HgBlockBits *bits, XLogRecPtr *lsn,
 						Buffer *map);
 
-/* Returns true if a block is all-visible now; map is the pinned page of its segment. */
+/* Returns true if a block is all-visible now; map is the page pinned by hg_map_look(). */
 extern bool hg_map_peek(Buffer map, BlockNumber block);
 
 /*
@@ -129,7 +129,7 @@ typedef struct HgPageVisCache
 /* Initializes an empty cache, which has no slots. */
 extern void hg_page_vis_init(HgPageVisCache *cache);
 
-/* Frees the slots and returns their bytes, or 0.  The version must not be pinned. */
+/* Frees the slots with all entries.  Returns their bytes, or 0.  The version must not be pinned. */
 extern Size hg_page_vis_free(HgPageVisCache *cache);
 
 /*
@@ -152,7 +152,7 @@ extern void hg_page_vis_store(HgPageVisCache *cache, int block, TransactionId xm
  */
 extern Buffer hg_page_vis_buffer(HgPageVisCache *cache, int block);
 
-/* Stores that buffer, if there are slots. */
+/* Stores that a buffer has the block's page, if there are slots. */
 extern void hg_page_vis_set_buffer(HgPageVisCache *cache, int block, Buffer buffer);
 
 /* Prefetches the slot of a block, if there are slots. */

@@ -27,13 +27,15 @@ extern void hg_auto_startup(void);
 /*
  * Notes that a join scans these columns of a table; call it once for each execution, in a
  * transaction, with the table locked.  Columns that were scanned twice are requested from the
- * directory.  Does nothing if hashgraph.resident_auto is off, there is no memory for cached
- * columns, or the table can't be cached.  If all columns are requested already this costs one
- * lookup in the directory.
+ * directory.  Does nothing unless hg_auto_may_note().  If all columns are requested already this
+ * costs one lookup in the directory.
  */
 extern void hg_auto_note_scan(Relation rel, const AttrNumber *columns, int ncolumns);
 
-/* Returns true if the notes for this table can lead to a request. */
+/*
+ * Returns true if hashgraph.resident_auto is on, there is memory for cached columns, the table can
+ * be cached, and this transaction has not made it or its file.
+ */
 extern bool hg_auto_may_note(Relation rel);
 
 /*

@@ -51,8 +51,9 @@ typedef struct HgCapturedPage
 } HgCapturedPage;
 
 /*
- * Begins a capture.  Returns false if there is nothing to load: the segment has no page of the
- * visibility map, or that page's LSN can't be relied on.  Pins the map's page.
+ * Sets up *capture for a segment, and pins its page of the visibility map.  Returns false if there
+ * is nothing to load: there is no such page, or its LSN can't be relied on.  strategy is for
+ * reading the table's blocks.
  */
 extern bool hg_capture_begin(HgCapture *capture, Relation rel, uint32 segment,
 							 BufferAccessStrategy strategy);

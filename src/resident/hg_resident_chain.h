@@ -62,15 +62,18 @@ extern void hg_chain_startup(void);
 
 /* Returns the chain of a database, or NULL if it has none. */
 extern HgChain *hg_chain_find(Oid database);
-/* Returns the chain of a database, and assigns one if it has none; NULL if none is free. */
+/* Returns the chain of a database, and assigns a free one if it has none; NULL if none is free. */
 extern HgChain *hg_chain_assign(Oid database);
-/* Frees a chain, which must be broken, for another database. */
+/* Makes a chain, which must be broken, free for another database. */
 extern void hg_chain_unassign(HgChain *chain);
 
 /* Returns the chain's generation; 0 if it is broken. */
 extern uint64 hg_chain_generation(const HgChain *chain);
 
-/* Returns the position of a record that is made now.  Bits copied later are newer. */
+/*
+ * Returns the position for a record that the caller is about to make: generation 0 if the chain is
+ * broken.  The caller copies the bits of the visibility map afterwards.
+ */
 extern HgChainPosition hg_chain_position(const HgChain *chain);
 
 /*
@@ -90,8 +93,8 @@ extern uint64 hg_chain_finished(const HgChain *chain);
  */
 
 /*
- * Starts a new generation, whose first snapshot is the caller's registered one, and returns it.
- * *round becomes its round, which counts as finished.  The chain must be broken.
+ * Starts a new generation, whose first snapshot is the caller's registered one, and returns the
+ * generation.  *round becomes its first round, which counts as finished.  The chain must be broken.
  */
 extern uint64 hg_chain_start(HgChain *chain, uint64 *round);
 
@@ -108,12 +111,12 @@ extern uint64 hg_chain_begin_round(HgChain *chain, uint64 generation);
 extern bool hg_chain_may_observe(Relation rel);
 
 /*
- * Observes a table, which the caller has locked: removes from its records the blocks that have
- * lost their bit.  Returns true if there is something for a loader to do.
+ * Observes a table, which the caller has locked, for a round: removes from its records the blocks
+ * that have lost their bit of the visibility map.  Returns true if a loader has something to do.
  */
 extern bool hg_chain_observe(uint64 generation, uint64 round, Relation rel);
 
-/* Empties the records of the database that were not observed in this round, and finishes it. */
+/* Finishes the round of a position: first empties the database's records not observed in it. */
 extern void hg_chain_end_round(HgChain *chain, HgChainPosition position);
 
 /*

@@ -4,6 +4,9 @@
  *	  Which device processes have replicas of a graph version, each the whole graph or one
  *	  partition.
  *
+ * A device is a GPU, by its device number, and its process has an EPOCH, which no later process
+ * has.  A graph version is a cached HashGraph (hg_resident_graph_version.h).
+ *
  * A record is a hint for sessions and loaders that would ask a device process.  Only the process
  * itself knows what it has.
  *
@@ -53,7 +56,7 @@ typedef struct HgDeviceCopy
 	pg_atomic_uint32 rest_ms;		/* ms from then until it is sent again; 0: never missed */
 } HgDeviceCopy;
 
-/* Initializes copies[HG_GPU_DEVICES], by device number, with no replica. */
+/* Initializes copies[HG_GPU_DEVICES], by device number: no device has a replica. */
 extern void hg_device_copies_init(HgDeviceCopy *copies);
 /* Records that no device has a replica any more. */
 extern void hg_device_copies_forget(HgDeviceCopy *copies);
@@ -63,18 +66,18 @@ extern void hg_device_copies_forget(HgDeviceCopy *copies);
  * This is a hint; only the process itself knows.  No process has epoch 0.
  */
 extern bool hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch);
-/* Returns true if the replica is to be sent to the process with this epoch. */
+/* Returns true if the process with this epoch has no replica, and shall be sent it now. */
 extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
 /* Records that the process has the replica, which takes that many bytes of device memory. */
 extern void hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
-/* Records that the process could not take the replica. */
+/* Records that the process could not take the replica: not sent again for HG_REPLICA_RETRY_MS. */
 extern void hg_device_copy_set_missing(HgDeviceCopy *copy, uint64 epoch);
-/* Records that the process does not have the replica any more. */
+/* Records that the process has evicted the replica, unless that was recorded already. */
 extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
 
 /* Returns the set of devices whose processes are recorded to have a replica. */
 extern HgDeviceSet hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);
-/* Returns the sum of the bytes of these replicas. */
+/* Returns the device memory of these replicas, in bytes. */
 extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders);
 
 /*
@@ -156,13 +159,13 @@ extern dsa_pointer hg_graph_partitions_make_like(HgResidentClaim *claim, HgDevic
 												 const HgGraphPartitions *other);
 
 /*
- * Sets *view to the arrays of a partitioning at addresses of this process; the maker sets bits
- * through it.  An array of pointers is allocated in context.
+ * Sets *view to the arrays of a partitioning at addresses of this process.  view->bits is allocated
+ * in context.  The maker of the partitioning sets bits through it.
  */
 extern void hg_graph_partitions_view(const HgGraphPartitions *partitions, MemoryContext context,
 									 HgPartitioning *view);
 
-/* Fills in the counts of a partitioning, after all bits are set. */
+/* Sets the row counts (before) of a new partitioning from view, its own, once all bits are set. */
 extern void hg_graph_partitions_count(const HgGraphPartitions *partitions,
 									  const HgPartitioning *view);
 
@@ -174,7 +177,7 @@ extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions,
 extern bool hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
 											const HgReplicaHolders *holders);
 
-/* Records that no device has a partition any more, after devices were asked to drop them. */
+/* Records that no device has a partition or its columns, after devices were asked to drop them. */
 extern void hg_graph_partitions_forget(HgGraphPartitions *partitions);
 
 /* Returns the device memory of all recorded replicas of its partitions, in bytes. */

@@ -3,9 +3,12 @@
  * hg_resident_directory.h
  *	  The directory: which tables, columns and graphs are or shall be cached, and their segments.
  *
- * Each requested table has an ENTRY.  It has the requested columns with their states, the
- * requested graphs, the file that the segments are of, and a SLOT for each segment.  A slot has
- * the segment's version, and the RECORD that says which of its blocks may be valid.
+ * A VERSION is an immutable copy in shared memory: of a segment, which is HG_SEGMENT_BLOCKS blocks
+ * of a table (hg_resident_version.h), or of a graph, which is a cached HashGraph
+ * (hg_resident_graph_version.h).  Each requested table has an ENTRY.  It has the requested columns
+ * with their states, the requested graphs, the file that the segments are of, and a SLOT for each
+ * segment.  A slot has the segment's version, and the RECORD that says which of its blocks may be
+ * valid.
  *
  * A record belongs to one version and to one generation of the database's chain.  Blocks are only
  * removed from a record; a block that was removed is valid again only in a new record.
@@ -172,14 +175,14 @@ extern void hg_directory_request(void);
 /* Initializes the reserved memory, after the area (hg_resident_memory.h) was created. */
 extern void hg_directory_startup(void);
 
-/* Returns the entry of a table, locked, or NULL.  hg_directory_unlock unlocks it. */
+/* Locks the entry of a table and returns it, until hg_directory_unlock; NULL if there is none. */
 extern HgDirectoryEntry *hg_directory_lock(HgResidentRelation key, bool exclusive);
 /*
  * Returns the entry of a table, locked exclusively.  Makes an empty one if there is none, and sets
  * *found to false.  Raises an error if there is no memory.
  */
 extern HgDirectoryEntry *hg_directory_lock_new(HgResidentRelation key, bool *found);
-/* Unlocks an entry, which may change from then on. */
+/* Unlocks an entry.  The caller must not use it, nor what it has, any more. */
 extern void hg_directory_unlock(HgDirectoryEntry *entry);
 
 /* Returns slots[nslots] of a locked entry; NULL if there are none. */
@@ -204,8 +207,8 @@ extern bool hg_directory_set_file(HgDirectoryEntry *entry, HgResidentFile file, 
 extern void hg_directory_replace_file(HgDirectoryEntry *entry, HgResidentFile file);
 
 /*
- * Removes the slots of a locked entry from the n-th on, with their versions.  If n is 0, frees all
- * graph versions too and queues the graphs.
+ * Removes the slots of a locked entry from number n (from 0) on, with their versions.  If n is 0,
+ * also removes the versions of all graphs and queues the graphs.
  */
 extern void hg_directory_truncate(HgDirectoryEntry *entry, uint32 n);
 
@@ -242,16 +245,17 @@ hg_directory_prefetch(const HgSegmentSlot *slots, uint32 nslots, uint32 i)
 extern int hg_directory_unnamed(HgResidentRelation key, AttrNumber *columns, int ncolumns);
 
 /*
- * Adds columns and keys to the table's entry, which is made if there is none, and queues the
- * table.  Returns HG_REASON_NONE, or why some were not added: HG_REASON_NO_MEMORY or
- * HG_REASON_GRAPH_NUMBER.  Raises an error if the hash table cannot grow after all.
+ * Adds the columns and graphs of a request to the table's entry, which is made if there is none,
+ * and marks the table to be loaded unless it is partitioned.  Returns HG_REASON_NONE, or why some
+ * were not added: HG_REASON_NO_MEMORY or HG_REASON_GRAPH_NUMBER.  Raises an error if the hash table
+ * cannot grow after all.
  */
 extern HgResidentReason hg_directory_ask(const HgDirectoryRequest *request);
 
-/* Sets when the columns of a locked entry were requested last. */
+/* Sets asked_at of all columns of a locked entry. */
 extern void hg_directory_set_asked_at(HgDirectoryEntry *entry, TimestampTz asked_at);
 
-/* Returns a counter that grows whenever the list of requests changes. */
+/* Returns a counter that grows whenever the requested tables, columns or graphs change. */
 extern uint64 hg_directory_changes(void);
 
 /*
@@ -260,7 +264,7 @@ extern uint64 hg_directory_changes(void);
  */
 extern bool hg_directory_check_name(HgDirectoryEntry *entry, const char *name);
 
-/* Adds a column to a locked entry, or requests it again.  Returns false if there is no memory. */
+/* Adds a column to a locked entry, or requests it again, evicted or not.  False: no memory. */
 extern bool hg_directory_add_column(HgDirectoryEntry *entry, AttrNumber number, bool pinned);
 /*
  * Requests the graph of a key, if a locked entry has all of its columns.  Returns HG_REASON_NONE,
@@ -270,7 +274,7 @@ extern HgResidentReason hg_directory_add_key(HgDirectoryEntry *entry, const HgKe
 /* Removes a column from a locked entry, with its graphs; false if there is no such column. */
 extern bool hg_directory_remove_column(HgDirectoryEntry *entry, AttrNumber number);
 
-/* Notes that a scan has missed a column.  A shared lock is enough. */
+/* Records that a scan has missed a column, if the entry has it.  A shared lock is enough. */
 extern void hg_directory_note_missing(HgDirectoryEntry *entry, AttrNumber number, TimestampTz now);
 
 /* Returns when a scan last used values of a column, or of any with InvalidAttrNumber; 0: never. */
@@ -279,7 +283,7 @@ extern TimestampTz hg_directory_values_used_at(const HgDirectoryEntry *entry, At
 /* Returns when a table was last used or requested, as far as its locked entry says. */
 extern TimestampTz hg_directory_used_at(const HgDirectoryEntry *entry);
 
-/* Queues the segments of a locked entry that were evicted. */
+/* Marks the evicted segments of a locked entry, and the table, to be loaded. */
 extern void hg_directory_queue_evicted(HgDirectoryEntry *entry);
 
 /* Returns true if some column of a locked entry is not evicted, so that loaders load segments. */
@@ -289,11 +293,12 @@ extern bool hg_directory_takes_in(const HgDirectoryEntry *entry);
 extern bool hg_directory_is_empty(const HgDirectoryEntry *entry);
 
 /*
- * Queues all segments of an exclusively locked entry.  A loader skips those that need no loading.
+ * Marks all segments of a locked entry, and the table, to be loaded, even if it was declined.  A
+ * loader skips segments that need no loading.
  */
 extern void hg_directory_queue_segments(HgDirectoryEntry *entry);
 
-/* Requests all columns and graphs of a locked entry again, evicted or not. */
+/* Requests all columns and graphs of a locked entry again, as if they had not been evicted. */
 extern void hg_directory_request_columns(HgDirectoryEntry *entry);
 
 /*
@@ -302,17 +307,20 @@ extern void hg_directory_request_columns(HgDirectoryEntry *entry);
  */
 extern void hg_directory_set_version(HgDirectoryEntry *entry, uint32 i, dsa_pointer version);
 
-/* Removes a locked entry, with all that it has.  The entry is unlocked. */
+/* Removes a locked entry with its versions, and unlocks it: the caller must not unlock it. */
 extern void hg_directory_remove(HgDirectoryEntry *entry);
 /* Removes the entry of a table.  Returns the number of entries removed, 0 or 1. */
 extern int hg_directory_forget_relation(HgResidentRelation key);
 /* Removes all entries of a database.  Returns their number. */
 extern int hg_directory_forget_database(Oid database);
 
-/* Sets why the tables of a database wait.  HG_REASON_NONE clears HG_REASON_NO_WORKER. */
+/*
+ * Sets the reason of all tables of a database that were not declined.  HG_REASON_NONE only replaces
+ * HG_REASON_NO_WORKER.
+ */
 extern void hg_directory_set_waiting(Oid database, HgResidentReason reason);
 
-/* Returns a column of a locked entry, or NULL. */
+/* Returns the column with this number of a locked entry, or NULL. */
 extern HgDirectoryColumn *hg_directory_find_column(const HgDirectoryEntry *entry,
 												   AttrNumber number);
 

@@ -47,12 +47,14 @@ typedef struct HgPinnedGraph
 } HgPinnedGraph;
 
 /*
- * Pins the newest version of the graph of a table's key.  Returns NULL if there is none, and notes
- * that the graph was missed.  The result lies in CurrentMemoryContext.  The reset of that context,
- * the end of CurrentResourceOwner or hg_resident_graph_unpin() unpins it, whichever comes first.
+ * Pins the newest version of the graph of a table's key, and records its use.  Returns NULL if
+ * there is none, and then marks a requested graph as missed.  Also returns NULL if no process has
+ * the version pinned and hg_resident_memory_is_idle() is true.  The result lies in
+ * CurrentMemoryContext.  The reset of that context, the end of CurrentResourceOwner or
+ * hg_resident_graph_unpin() unpins it, whichever comes first.
  */
 extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgGraphKey *key);
-/* Does the same without noting that the graph was used or missed. */
+/* Does the same without recording that the graph was used or missed. */
 extern HgPinnedGraph *hg_resident_graph_peek(Relation rel, const HgGraphKey *key);
 /* Pins a version that another process has pinned and keeps pinned meanwhile. */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
@@ -64,15 +66,15 @@ extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
 extern HgPinnedGraph *hg_resident_graph_pin_to_send(HgResidentRelation key,
 													const HgKeyNumbers *numbers,
 													const HgReplicaHolders *holders);
-/* Unpins a graph.  May be called more than once. */
+/* Unpins a graph.  May be called more than once, and does not free *graph. */
 extern void hg_resident_graph_unpin(HgPinnedGraph *graph);
 
 /* Returns the key of a pinned graph; valid while it is pinned. */
 extern const HgGraphKey *hg_resident_graph_key(const HgPinnedGraph *graph);
 
 /*
- * Returns the devices that have a replica of the whole graph, and sets *use to the replica.  Notes
- * that a join requests whole replicas.
+ * Returns the devices that are recorded to have a replica of the whole graph, and sets *use to name
+ * it in a job (hg_replica.h).  Records that a join requests whole replicas.
  */
 extern HgDeviceSet hg_resident_graph_replica(const HgPinnedGraph *graph, HgReplicaUse *use);
 
@@ -129,7 +131,7 @@ extern bool hg_resident_graph_is_replicated(const HgPinnedGraph *graph);
 extern void hg_resident_graph_report_demand(const HgPinnedGraph *graph,
 											const HgGraphDemand *demand);
 
-/* Returns the least device memory for a replica, in bytes. */
+/* Returns the least device memory that a replica of the whole graph takes, in bytes. */
 extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
 
 /*
@@ -138,13 +140,16 @@ extern uint64 hg_resident_graph_least_bytes(const HgPinnedGraph *graph);
  */
 extern void hg_resident_graph_bring_partitions(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
-/* Requests a replica on the first of the devices that have its join partner. */
+/* Requests a replica on the first device of the set, which has replicas of the graph's partner. */
 extern void hg_resident_graph_bring(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
 /* Requests a replica on each device of the set. */
 extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet device_set);
 
-/* Records the missing replicas that devices have reported, of the graph or its partitions. */
+/*
+ * Records that the devices of a set do not have the replicas in *missing, which they have reported,
+ * as far as they are the graph's or its columns', or with partitioned its partitions'.
+ */
 extern void hg_resident_graph_set_missing(const HgPinnedGraph *graph, bool partitioned,
 										  HgDeviceSet device_set, const HgMissingReplicas *missing);
 /* Does the same for the partitions of the graph as it is co-partitioned with another one. */
@@ -178,7 +183,7 @@ extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double block
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 
-/* Does the same, including the request, for a pinned graph. */
+/* Requests and returns the same for a pinned graph. */
 extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);
 
 /* Returns how much of a table a graph of the key covers now; all zeroes if there is no graph. */
@@ -211,18 +216,19 @@ extern bool hg_resident_graph_any(HgResidentRelation key);
  */
 extern void hg_graph_copartition_ask(HgResidentGraph *graph, AttrNumber column);
 
-/* Stores the requested columns in numbers[HG_GRAPH_COPARTITIONS], and returns their number. */
+/* Stores the columns so requested in numbers[HG_GRAPH_COPARTITIONS]; returns how many they are. */
 extern int hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *numbers);
 
-/* Returns the co-partitioning with a version that is partitioned over these devices, or NULL. */
+/* Returns the graph's co-partitioning with a version partitioned over these devices, or NULL. */
 extern HgGraphCopartition *hg_graph_copartition_find(HgResidentGraph *graph,
 													 const HgResidentGraph *with,
 													 HgDeviceSet device_set);
 
 /*
- * Stores how the graph is co-partitioned with a partitioning of another graph; rows[] has the
- * number of rows of each partition.  Devices drop the graph's partitions of an older
- * co-partitioning with the graph of that column.  Returns NULL if there is no memory.
+ * Adds a co-partitioning of the graph with a partitioning of another graph, and returns it; rows[]
+ * has the number of the graph's rows in each partition.  Devices drop the graph's partitions of an
+ * older co-partitioning with the graph of that column.  Returns NULL if there is no memory, which
+ * it records in the graph.
  */
 extern HgGraphCopartition *hg_graph_copartition_add(HgResidentGraph *graph,
 													const HgResidentGraph *with,

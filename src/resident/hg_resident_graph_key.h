@@ -58,7 +58,7 @@ typedef struct HgGraphExtent
 	bool copartition; /* devices have all partitions of a co-partitioning */
 } HgGraphExtent;
 
-/* Returns true if devices can join its rows in a multi-way join. */
+/* Returns true if the graph has valid blocks, and devices have it for multi-way joins. */
 static inline bool
 hg_graph_extent_is_of_stars(const HgGraphExtent *extent)
 {
@@ -114,7 +114,7 @@ hg_graph_key_equal(const HgGraphKey *a, const HgGraphKey *b)
 	return true;
 }
 
-/* Returns true if key is a permutation of other: its column i is column order[i] of other. */
+/* Returns true if key is a permutation of other: its column i is column order[i], set here. */
 static inline bool
 hg_graph_key_permutes(const HgGraphKey *key, const HgGraphKey *other, int *order)
 {

@@ -59,7 +59,7 @@ typedef struct HgGraphBlocks
 extern HgGraphBlocks hg_graph_blocks(const HgDirectoryEntry *entry, const HgResidentGraph *graph,
 									 uint64 generation);
 
-/* Finds the device processes that may get replicas.  Returns false if there are none. */
+/* Sets *holders to the device processes that may get replicas; false if none is ready. */
 extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
 
 /*
@@ -69,7 +69,10 @@ extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
 extern bool hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
 								   const HgReplicaHolders *holders);
 
-/* Decides about the graphs of a locked entry.  Returns true if a loader has work. */
+/*
+ * Marks the graphs of a locked entry that a loader shall make now (wanted).  Returns true if it has
+ * to make a graph, or to send a replica.
+ */
 extern bool hg_graphs_observe(HgDirectoryEntry *entry);
 
 /*

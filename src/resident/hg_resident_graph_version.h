@@ -3,6 +3,10 @@
  * hg_resident_graph_version.h
  *	  Graph versions: HashGraphs in shared memory, immutable once they are published.
  *
+ * A loader makes a version: hg_graph_version_make, hg_graph_version_add_bin for each bin, and the
+ * list of hg_graph_version_serials.  Then it stores the version in the table's entry of the
+ * directory (hg_resident_directory.h).  Joins reach a version by hg_resident_graph.h.
+ *
  * A graph version is a flat HashGraph (engine/hg_flat.h) of the rows of segment versions, at most
  * one of each segment.  A row number is made of the segment's number and the row's in it.  The
  * graph LISTS the segment versions by their serial numbers, which no two versions share.  A
@@ -72,22 +76,23 @@ typedef struct HgGraphWishes
 /* Sets all members to 0. */
 extern void hg_graph_wishes_init(HgGraphWishes *wishes);
 
-/* Stores the needs of a join in place of those of an earlier one. */
+/* Stores the needs of a join, in place of those of an earlier join. */
 extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand);
 
 /* Returns the needs that were stored last; zeroes if none were. */
 extern HgGraphDemand hg_graph_wishes_load(HgGraphWishes *wishes);
 
 /*
- * Returns true if a loader shall decide whether to partition the graph: the needs exceed those for
- * which one decided not to, or the last such decision was more than HG_REPLICA_RETRY_MS ago.
+ * Returns true if a loader shall decide whether to partition the graph.  That is so if the stored
+ * needs exceed those for which a loader decided not to, or if there are any and the last such
+ * decision was more than HG_REPLICA_RETRY_MS ago.
  */
 extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
 
-/* Notes that a loader has decided not to partition the graph for the present needs. */
+/* Records that a loader has decided now not to partition the graph for the stored needs. */
 extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);
 
-/* Returns the bytes that each of several devices needs; with 1 nothing is partitioned. */
+/* Returns the bytes that each of so many devices needs; with 1 nothing is partitioned. */
 static inline uint64
 hg_graph_demand_each(const HgGraphDemand *demand, uint32 devices)
 {
@@ -208,10 +213,13 @@ hg_graph_version(dsa_pointer graph)
 extern dsa_pointer hg_graph_version_make(HgResidentClaim *claim, const HgGraphKey *key,
 										 const HgFlatShape *shape, uint32 nsegments);
 
-/* Returns the list of a version, [nsegments].  Its maker fills it in. */
+/* Returns graph->serials as an array, [nsegments] zeroes until the maker fills it in. */
 extern uint64 *hg_graph_version_serials(const HgResidentGraph *graph);
 
-/* Allocates `bytes` for a bin of `rows` rows, which the maker fills in; NULL: no memory. */
+/*
+ * Allocates `bytes` for a bin (HgFlatBin) of `rows` rows, adds them to the version's counts, and
+ * returns the memory, which the maker fills in.  NULL if there is no memory.
+ */
 extern void *hg_graph_version_add_bin(HgResidentClaim *claim, HgResidentGraph *graph, uint32 bin,
 									  Size bytes, uint64 rows);
 
@@ -237,16 +245,16 @@ hg_graph_version_is_pinned(HgResidentGraph *graph)
 	return pg_atomic_read_u32(&graph->pins) > 0;
 }
 
-/* Notes that a version, or a column of it, is about to be sent to a device. */
+/* Called before a version, or a column of it, is sent to a device: sets uploaded. */
 extern void hg_graph_version_note_upload(HgResidentGraph *graph);
 
-/* Returns the devices that shall have a replica of the whole version. */
+/* Returns the devices that shall have a replica of the whole version, with or without a process. */
 extern HgDeviceSet hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Returns true if the version shall have a home, and has none yet. */
 extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/* Adds homes to a version. */
+/* Adds devices to a version's homes. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet device_set);
 
 /* Removes a device, which has no memory for the version, from its homes. */
@@ -274,8 +282,8 @@ extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSe
 extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 
 /*
- * Returns true if a join has reported more device memory than may fit one device, the version is
- * not to be partitioned, and it is time to decide about that.
+ * Returns true if the version is not to be partitioned, and a loader shall decide about that
+ * because of the needs that joins have reported (hg_graph_wishes_are_due).
  */
 extern bool hg_graph_version_demand_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
@@ -298,14 +306,14 @@ extern dsa_pointer hg_graph_version_partitions_over(HgResidentGraph *graph, HgDe
 extern HgGraphPartitions *hg_graph_version_partitions_into(HgResidentGraph *graph, uint32 count);
 
 /*
- * Makes a new or an earlier partitioning the current one.  InvalidDsaPointer notes instead that
- * there was no memory for a partitioning.
+ * Makes a partitioning the current one: a new one, which the version then owns, or an earlier one.
+ * With InvalidDsaPointer records instead that there was no memory for a partitioning.
  */
 extern void hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer partitions);
 
 /*
- * Returns the records of a version's replicas, by device number: those of a partitioning, or with
- * NULL those of the whole graph.
+ * Returns the records of a version's replicas, [HG_GPU_DEVICES] by device number: of the partitions
+ * of a partitioning, or with NULL of the whole graph.
  */
 extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphPartitions *partitions);
 
@@ -329,7 +337,7 @@ extern HgReplicaName hg_graph_version_name(const HgResidentGraph *graph, AttrNum
 /* Returns the shape of a version's replica. */
 extern HgReplicaShape hg_graph_version_shape(const HgResidentGraph *graph);
 
-/* Returns the least device memory for a replica, in bytes. */
+/* Returns the least device memory that a replica of the whole version takes, in bytes. */
 extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
 
 /*
@@ -343,7 +351,7 @@ extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, 
 /* Returns true if a device is recorded to have a replica, or all devices their partitions. */
 extern bool hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
-/* Returns the bytes of the area that a version and its partitionings use. */
+/* Returns the bytes of shared memory that a version uses, with partitionings, without codes. */
 extern Size hg_graph_version_host_bytes(HgResidentGraph *graph);
 
 /* Returns the device memory that all recorded replicas of a version use, in bytes. */
@@ -399,9 +407,9 @@ typedef struct HgGraphCodes
 extern const HgGraphCodes *hg_graph_codes_find(HgResidentGraph *graph, AttrNumber number);
 
 /*
- * Allocates a chunk, *pointer, for ncodes codes and nbytes of values, which begin at *values.
- * Returns NULL if there is no memory.  The caller fills in starts and values, and links the codes
- * to the graph before anything can fail.
+ * Allocates codes: *pointer, with ncodes elements of starts, and nbytes zeroes at *values.  scale
+ * is that of HgGraphCodes.  Returns NULL if there is no memory.  The caller fills in starts and
+ * values, and calls hg_graph_codes_link before anything can fail: no claim owns the chunk.
  */
 extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint32 ncodes,
 											 Size nbytes, dsa_pointer *pointer, char **values);
@@ -409,7 +417,7 @@ extern HgGraphCodes *hg_graph_codes_allocate(AttrNumber number, int scale, uint3
 /* Adds a column's codes to a graph version, which owns them from then on. */
 extern void hg_graph_codes_link(HgResidentGraph *graph, dsa_pointer pointer);
 
-/* Returns the value that a code stands for. */
+/* Returns the bytes of the value that a code below codes->ncodes stands for. */
 static inline const char *
 hg_graph_code_value(const HgGraphCodes *codes, uint32 code)
 {

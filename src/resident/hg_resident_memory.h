@@ -74,13 +74,13 @@ extern void hg_resident_memory_startup(void);
 /* Reserves shared memory beside the area, for this room or one above it. */
 extern void hg_resident_shared_request(Size bytes);
 /*
- * Returns the memory that was reserved beside the area, by its name: zeroed, with *is_new true, or
- * as another process has initialized it.  Returns NULL if the server has no memory for cached
- * columns.
+ * Called by a shmem_startup_hook: returns the memory that was reserved beside the area under a name
+ * (ShmemInitStruct), zeroed with *is_new true, or as another process has initialized it.  Returns
+ * NULL, with *is_new false, if the server has no memory for cached columns.
  */
 extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
 
-/* Returns the area while the postmaster, which is not attached, makes shared memory; else NULL. */
+/* Returns the area between its creation and hg_resident_memory_startup_end(); else NULL. */
 extern dsa_area *hg_resident_startup_area(void);
 /* Detaches the postmaster from the area, after all rooms have initialized their memory. */
 extern void hg_resident_memory_startup_end(void);
@@ -110,26 +110,30 @@ extern void hg_resident_memory_unpin(Size bytes, bool only);
  */
 extern bool hg_resident_memory_is_idle(void);
 
-/* Returns a lock of this room. */
+/* Returns one of the LWLocks of this room, which the caller acquires. */
 extern LWLock *hg_resident_lock(HgResidentLock lock);
-/* Returns the tranche of all locks of this room. */
+/* Returns the LWLock tranche of these locks, which dshash tables in the area also use. */
 extern int hg_resident_tranche(void);
 
 /* Returns the area, and attaches this process to it if needed. */
 extern dsa_area *hg_resident_area(void);
-/* Returns the address of a chunk in this process. */
+/* Returns the address of a chunk in this process; NULL for InvalidDsaPointer. */
 extern void *hg_resident_address(dsa_pointer chunk);
 
-/* Opens a claim in context; its reset or the end of CurrentResourceOwner frees the chunks. */
+/*
+ * Initializes an empty claim, which is allocated in context.  The context's reset or the end of
+ * CurrentResourceOwner frees the chunks that the claim owns then.
+ */
 extern void hg_resident_claim_open(HgResidentClaim *claim, MemoryContext context);
 
 /*
- * Allocates bytes of the area, not zeroed; InvalidDsaPointer if there is no room.  If claim is
- * NULL, the caller links the chunk to something published before anything can fail.
+ * Allocates a chunk of the area, not zeroed, which claim owns; InvalidDsaPointer if there is no
+ * room. If claim is NULL, the caller links the chunk to something published before anything can
+ * fail.
  */
 extern dsa_pointer hg_resident_allocate(HgResidentClaim *claim, Size bytes);
 
-/* Removes all chunks from the claim, because they belong to something published from now on. */
+/* Removes all chunks from the claim, without freeing them: something published owns them now. */
 extern void hg_resident_claim_keep(HgResidentClaim *claim);
 
 /* Returns true if a chunk of this size could be allocated now. */

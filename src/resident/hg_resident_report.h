@@ -42,7 +42,7 @@ extern int hg_resident_report(HgResidentRelation key, HgResidentReport **reports
 /* Returns true if the directory has the table and the database's chain is unbroken. */
 extern bool hg_resident_is_known(HgResidentRelation key);
 
-/* Returns the share of a table's blocks, 0 to 1, that may be valid in all of the columns. */
+/* Returns the share of a table's blocks, 0 to 1, that may be valid and have all of the columns. */
 extern double hg_resident_share(HgResidentRelation key, int nnumbers, const AttrNumber *numbers);
 
 /* Returns the name of a state, for users. */

@@ -50,7 +50,7 @@ extern void hg_resident_statistics_startup(void);
 
 /* Adds n to a counter. */
 extern void hg_resident_count(HgResidentCounter counter, uint64 n);
-/* Counts a table or graph that was declined, by reason. */
+/* Adds 1 to HG_COUNT_DECLINES and to the declines for a reason. */
 extern void hg_resident_count_decline(HgResidentReason reason);
 
 /* Returns the statistics; all 0 without memory for cached columns. */

@@ -3,9 +3,10 @@
  * hg_resident_validity.h
  *	  Determines which blocks of which segment versions are valid for a snapshot.
  *
- * Nothing else does.  It is determined once for a scan, and holds as long as the snapshot is
- * registered, through rescans and cursors.  Each process of a parallel query determines it itself,
- * or shares the result of another one.
+ * A block is valid if its rows in a segment version (hg_resident_version.h) are those that the
+ * snapshot sees.  That is determined once for a scan, and holds as long as the snapshot is
+ * registered, through rescans and cursors.  No other file determines it.  Each process of a
+ * parallel query determines it itself, or shares the result of another one.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -55,7 +56,8 @@ extern bool hg_validity_may_use(Relation rel, Snapshot snapshot, const char **wh
 /*
  * Finds the valid blocks among a table's first nblocks blocks that have all of these columns.
  * Returns NULL if there are none.  The snapshot must be registered, the relation locked, and
- * hg_validity_may_use() true.  Columns that a segment lacks are noted as missed.
+ * hg_validity_may_use() true.  Columns that a segment lacks are noted as missed.  While
+ * hg_resident_memory_is_idle(), only versions that are pinned already are used.
  *
  * The result lies in CurrentMemoryContext.  It pins the versions until hg_validity_release(), the
  * reset of the context or the end of CurrentResourceOwner, whichever comes first.

@@ -3,6 +3,10 @@
  * hg_resident_version.h
  *	  Segment versions: a segment's rows as columns, immutable once they are published.
  *
+ * A segment is HG_SEGMENT_BLOCKS consecutive blocks of a table.  A loader makes a version and
+ * stores it in the segment's slot of the directory (hg_resident_directory.h).  A scan pins it and
+ * reads its columns by hg_segment_find_column and hg_segment_array.
+ *
  * A version has the rows of those blocks of a segment that were all-visible when it was loaded, in
  * physical order: row numbers ascend by block, and within a block by line pointer.  A version does
  * not say who may use it.  The record beside it (hg_resident_directory.h) says which of its blocks
@@ -128,7 +132,10 @@ typedef struct HgSegmentRows
 	const OffsetNumber *offsets;
 } HgSegmentRows;
 
-/* Makes a version with one user, its maker.  Returns InvalidDsaPointer if there is no memory. */
+/*
+ * Makes a version from copies of the data, with one user, its maker.  Returns InvalidDsaPointer if
+ * there is no memory.  In either case the claim owns the chunks that were allocated.
+ */
 extern dsa_pointer hg_segment_version_make(HgResidentClaim *claim, const HgSegmentData *data);
 
 /* Returns the address of a version. */
@@ -179,7 +186,7 @@ hg_segment_version_is_pinned(HgSegmentVersion *version)
 /* Frees the arrays of columns[column] of an unpinned version, and returns their bytes. */
 extern Size hg_segment_evict_column(HgSegmentVersion *version, int column);
 
-/* Returns the arrays of a version's body. */
+/* Returns the arrays of a version's body, valid as long as the version is pinned. */
 extern HgSegmentRows hg_segment_rows(const HgSegmentVersion *version);
 
 /*
