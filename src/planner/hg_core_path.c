@@ -111,14 +111,6 @@ hg_order_is_useful(const PlannerInfo *root, const Path *path)
 		   linitial(path->pathkeys) == linitial(root->query_pathkeys);
 }
 
-/* Returns the cost of starting workers that a partial path of ours contains beyond one of core's.
- */
-static Cost
-hg_workers_unpriced(const Path *path)
-{
-	return hg_workers_cost(path->parent, path->parallel_workers, hg_workers_priced(path));
-}
-
 /* Returns what a join that hashes may cost at most to take the place of a loop. */
 static Cost
 hg_loop_bound(PlannerInfo *root, const Path *loop)
@@ -130,7 +122,8 @@ hg_loop_bound(PlannerInfo *root, const Path *loop)
 	else
 		bound = ((const JoinPath *) loop)->outerjoinpath->total_cost +
 				hg_loop_lookups_cost(root, (const NestPath *) loop);
-	bound += hg_workers_unpriced(loop);
+	/* of partial paths only ours contain what starting workers costs */
+	bound += hg_workers_cost(loop->parent, loop->parallel_workers, hg_workers_priced(loop));
 	/* without the loop its order takes a sort, and all rows of a query that may want few */
 	if (loop->pathkeys != NIL)
 		bound -= hg_sort_cost(root, loop->pathkeys, loop->rows, loop->pathtarget->width);
@@ -191,9 +184,7 @@ hg_path_is_slower_hash(const Path *path, Cost ours)
 	const JoinPath *join = (const JoinPath *) path;
 
 	return IsA(path, HashPath) && path->param_info == NULL &&
-		   path->total_cost + join->outerjoinpath->rows * hg_tuple_cost(HG_HASH_HIDDEN_NS) +
-				   hg_workers_unpriced(path) >=
-			   ours;
+		   path->total_cost + join->outerjoinpath->rows * hg_tuple_cost(HG_HASH_HIDDEN_NS) >= ours;
 }
 
 bool

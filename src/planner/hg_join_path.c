@@ -27,6 +27,7 @@
 #include "planner/hg_join_plan.h"
 #include "planner/hg_path_cost.h"
 #include "planner/hg_paths.h"
+#include "planner/hg_planner_run.h"
 
 /*
  * Users of the hook: a session that preloads the library, and queries of the extension itself
@@ -70,6 +71,139 @@ hg_is_better_order(const HgInputCost *outer_input, const HgInputCost *inner_inpu
 		return as_written;
 	return join_type != JOIN_RIGHT && !mirrored;
 }
+
+/* ---------------------------------------------------------------------
+ * A relation as an input of joins
+ *
+ * A relation is joined with many others, each time in both orders. What does not depend on these
+ * is computed once in a run of the planner.
+ * ---------------------------------------------------------------------
+ */
+
+typedef struct HgJoinInput
+{
+	HgInputCost whole;	 /* of the cheapest path that returns all rows */
+	HgInputCost partial; /* of the partial path that joins read; path is NULL without one */
+	int first;			 /* its first relation */
+	Path *repeated;		 /* the cheapest path that each process may run for itself; or NULL */
+	bool eligible;		 /* a join of ours can return its columns */
+} HgJoinInput;
+
+/* A relation's cached input. */
+typedef struct HgFoundInput
+{
+	HgRunKey key;
+	const Path *cheapest; /* at that time: another extension may replace the paths */
+	const Path *cheapest_partial;
+	HgJoinInput *input;
+} HgFoundInput;
+
+#define HG_FOUND_INPUTS_BITS 12
+
+static HgFoundInput hg_found_inputs[1 << HG_FOUND_INPUTS_BITS];
+
+/* Returns the cheapest partial path of a relation, or NULL. */
+static inline const Path *
+hg_cheapest_partial(const RelOptInfo *rel)
+{
+	return rel->partial_pathlist != NIL ? linitial(rel->partial_pathlist) : NULL;
+}
+
+/* Returns the cheapest path of all rows that each process may run for itself, or NULL. */
+static Path *
+hg_repeated_input(const RelOptInfo *rel, Path *cheapest)
+{
+	if (!cheapest->parallel_safe)
+		cheapest = get_cheapest_parallel_safe_total_inner(rel->pathlist);
+	return cheapest != NULL && cheapest->param_info == NULL ? cheapest : NULL;
+}
+
+/*
+ * Returns the partial path of a relation that joins read, or NULL: the cheapest one, or instead of
+ * a hash join of core's one of ours that costs no more except for starting workers. A join above
+ * adds that cost in any case. What one process does for less, whole, is left as it is.
+ */
+static Path *
+hg_partial_input(PlannerInfo *root, const RelOptInfo *rel, const Path *whole)
+{
+	Path *partial = hg_cheapest_partial_input(rel);
+	Path *ours;
+
+	if (partial == NULL || !IsA(partial, HashPath) || hg_force ||
+		whole->total_cost <= parallel_setup_cost + partial->total_cost)
+		return partial;
+	ours = hg_join_path_instead(root, partial);
+	return ours != NULL && ours->total_cost - hg_workers_cost(rel, ours->parallel_workers,
+															  hg_workers_priced(partial)) <=
+							   partial->total_cost
+			   ? ours
+			   : partial;
+}
+
+static HgJoinInput *
+hg_join_input_make(PlannerInfo *root, RelOptInfo *rel)
+{
+	HgJoinInput *input = palloc0(sizeof(HgJoinInput));
+	Path *whole = hg_cheapest_input(root, rel);
+	Path *partial = hg_partial_input(root, rel, whole);
+
+	hg_input_cost(root, whole, &input->whole);
+	if (partial != NULL)
+		hg_input_cost(root, partial, &input->partial);
+	input->first = bms_next_member(rel->relids, -1);
+	input->repeated = hg_repeated_input(rel, input->whole.path);
+	input->eligible = hg_rel_is_eligible(root, rel);
+	return input;
+}
+
+/* Returns true if an entry is of a relation in this run, and its paths are the current ones. */
+static inline bool
+hg_found_input_is_of(const HgFoundInput *found, uint64 run, const RelOptInfo *rel)
+{
+	return found->key.made == rel && found->key.run == run &&
+		   found->cheapest == rel->cheapest_total_path &&
+		   found->cheapest_partial == hg_cheapest_partial(rel);
+}
+
+/* hg_join_input() in a run whose memory lasts. */
+static pg_noinline const HgJoinInput *
+hg_join_input_find(PlannerInfo *root, RelOptInfo *rel, uint64 run)
+{
+	HgRunKey key = {.run = run, .made = rel};
+	bool known;
+	HgFoundInput *found = hg_planner_run_entry(hg_found_inputs, sizeof(HgFoundInput),
+											   HG_FOUND_INPUTS_BITS, key, &known);
+
+	if (!known || !hg_found_input_is_of(found, run, rel))
+	{
+		/* GEQO joins it with others in a context that is reset */
+		MemoryContext old = MemoryContextSwitchTo(root->planner_cxt);
+
+		*found = (HgFoundInput){key, rel->cheapest_total_path, hg_cheapest_partial(rel),
+								hg_join_input_make(root, rel)};
+		MemoryContextSwitchTo(old);
+	}
+	return found->input;
+}
+
+/* Returns a relation as an input, once its paths are complete; cached for the planner's run. */
+static const HgJoinInput *
+hg_join_input(PlannerInfo *root, RelOptInfo *rel)
+{
+	const HgFoundInput *found =
+		&hg_found_inputs[hg_planner_run_index(rel, 0, HG_FOUND_INPUTS_BITS)];
+	uint64 run = hg_planner_run_find(root, rel);
+
+	if (run == 0)
+		return hg_join_input_make(root, rel);
+	return hg_found_input_is_of(found, run, rel) ? found->input
+												 : hg_join_input_find(root, rel, run);
+}
+
+/* ---------------------------------------------------------------------
+ * Joins of two relations
+ * ---------------------------------------------------------------------
+ */
 
 /* What the paths of one call of the hook have in common. */
 typedef struct HgConsidered
@@ -666,6 +800,7 @@ Path *
 hg_join_path_instead(PlannerInfo *root, const Path *path)
 {
 	const JoinPath *core;
+	Path *inputs[2];
 	Path *ours;
 	bool partial;
 	bool parallel_hash;
@@ -677,6 +812,8 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	if (!IsA(path, HashPath) || path->param_info != NULL)
 		return NULL;
 	core = (const JoinPath *) path;
+	inputs[HG_OUTER] = core->outerjoinpath;
+	inputs[HG_INNER] = core->innerjoinpath;
 	if (!hg_join_type_is_eligible(core->jointype) ||
 		(hg_inputs_small(core->outerjoinpath, core->innerjoinpath) &&
 		 hg_inputs_small_at_worst(root, core)))
@@ -701,13 +838,18 @@ hg_join_path_instead(PlannerInfo *root, const Path *path)
 	parallel_hash = partial && path->parallel_aware;
 	if (parallel_hash && !hg_consider_parallel_hash(&join))
 		return NULL;
-	ours = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL, partial,
+	for (int side = HG_OUTER; side <= HG_INNER; side++)
+		if (inputs[side] == hg_cheapest_partial_input(inputs[side]->parent))
+			inputs[side] = join.sides[side]->partial.path;
+	ours = hg_join_path_create(&join, inputs[HG_OUTER], inputs[HG_INNER], NULL, partial,
 							   parallel_hash);
 	/* one process may read for all what each would read as a whole */
-	if (partial && !parallel_hash && hg_consider_parallel_hash(&join))
+	if (partial && !parallel_hash && hg_consider_parallel_hash(&join) &&
+		hg_considered_least_cost(&join, inputs[HG_OUTER], inputs[HG_INNER], true) <
+			ours->total_cost)
 	{
-		Path *once = hg_join_path_create(&join, core->outerjoinpath, core->innerjoinpath, NULL,
-										 partial, true);
+		Path *once =
+			hg_join_path_create(&join, inputs[HG_OUTER], inputs[HG_INNER], NULL, partial, true);
 
 		if (once->total_cost < ours->total_cost)
 			return once;

@@ -125,20 +125,6 @@ typedef struct HgInputCost
 /* Fills in the cost of an input. */
 extern void hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *input);
 
-/* hg_join_input.c: a relation as an input of joins */
-
-typedef struct HgJoinInput
-{
-	HgInputCost whole;	 /* of the cheapest path that returns all rows */
-	HgInputCost partial; /* of the cheapest partial path; path is NULL without one */
-	int first;			 /* its first relation */
-	Path *repeated;		 /* the cheapest path that each process may run for itself; or NULL */
-	bool eligible;		 /* a join of ours can return its columns */
-} HgJoinInput;
-
-/* Returns a relation as an input, once its paths are complete; cached for the planner's run. */
-extern const HgJoinInput *hg_join_input(PlannerInfo *root, RelOptInfo *rel);
-
 /* hg_lookup_cost.c: what lookups in an index take */
 
 /* Returns the path that looks an outer row up first, if an inner path joins what it finds. */
