@@ -28,13 +28,14 @@ hg_exchange_check(const HgExchange *exchange, uint32_t shards, HgError *error)
 	uint64_t rows = 0;
 
 	if (shards < 2 || shards > HG_MAX_SHARDS)
-		return hg_error_set(error, HG_INVALID, NULL, "the job is no member of several");
+		return hg_error_set(error, HG_INVALID, NULL, "the job has too few shards, or too many");
 	if (exchange->shards != shards || exchange->self >= shards)
-		return hg_error_set(error, HG_INVALID, NULL, "the join has not that many members");
+		return hg_error_set(error, HG_INVALID, NULL, "the job has another number of shards");
 	for (uint32_t shard = 0; shard < shards; shard++)
 	{
 		if (exchange->ends[shard] < begin || exchange->ends[shard] > HG_EXCHANGE_PARTS)
-			return hg_error_set(error, HG_INVALID, NULL, "the parts of a member are none");
+			return hg_error_set(error, HG_INVALID, NULL,
+								"the partitions of a shard are not a range");
 		begin = exchange->ends[shard];
 		if (exchange->rows[shard] >= HG_MAX_ROWS - rows)
 			return hg_error_set(error, HG_TOO_MANY_ROWS, NULL,

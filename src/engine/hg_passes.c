@@ -41,8 +41,7 @@
  * mixed word.  The engine sees keys that are spread evenly and map one-to-one to the real keys.
  *
  *	hg_passes.c			the calls of hg_engine.h
- *	hg_passes_run.c		these calls on a partitioned job
- *	hg_passes_run.c	passes over the parts of a partitioned job
+ *	hg_passes_run.c		passes over the parts of a partitioned job
  *	hg_passes_parts.c	loading ranges and splitting parts
  *	hg_engine.c			memory, cancel
  *
@@ -439,7 +438,7 @@ passes_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 	if (status != HG_OK)
 		return status;
 	if (job->partitioned)
-		return hg_error_set(error, HG_INVALID, NULL, "the job was cut into ranges");
+		return hg_error_set(error, HG_INVALID, NULL, "the job is done in partition passes");
 	return hg_wrapped_finish(
 		&job->state, job->pass.now.calls.join->export_graph(job->pass.now.job, side, offsets,
 															edge_keys, edge_rows, error));

@@ -66,7 +66,7 @@ open_lookups(HgShardedJob *job, HgSide side, HgError *error)
 			continue;
 		if (!is_copartition(partitions[lookup->from], copartition, lookup))
 			return hg_error_set(error, HG_INVALID, NULL,
-								"rows of slices look up by a graph that is not cut along");
+								"partitioned rows look up a graph that is not co-partitioned");
 		partitions[i + 1] = copartition->found;
 	}
 	return HG_OK;
@@ -79,7 +79,8 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 	const HgReplicaSource *replica = &spec->sides[side].replica;
 
 	if (spec->sides[side].kind != HG_SOURCE_REPLICA)
-		return hg_error_set(error, HG_INVALID, NULL, "slices are joined with graph replicas alone");
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a partition is joined with replicas of graphs only");
 	if (replica->filters != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no filters");
 	if (replica->partitions == NULL)
@@ -87,7 +88,7 @@ check_side(const HgJobSpec *spec, HgSide side, uint32_t shards, HgError *error)
 	if (replica->partitions->count != shards ||
 		replica->partitions->parts != replica->use->shape.parts)
 		return hg_error_set(error, HG_INVALID, NULL,
-							"a graph is not cut into as many slices as there are members");
+							"a graph does not have as many partitions as the job has shards");
 	return HG_OK;
 }
 

@@ -318,7 +318,7 @@ hg_supervisor_lose(HgDeviceSupervisor *supervisor, TimestampTz now, const char *
 
 	/* a distrusted process exits with status 0, like one that was idle */
 	if (how == NULL && hg_wire_client_is_distrusted(supervisor->client))
-		how = "What it said made no sense.";
+		how = "It sent an invalid message.";
 	status = hg_supervisor_end_process(supervisor);
 	if (how == NULL && was_ready && status == 0)
 	{

@@ -54,7 +54,7 @@ HgStatus
 hg_wire_client_distrust(HgWireClient *client, HgError *error)
 {
 	client->distrusted = client->distrusted || client->state != HG_WIRE_LOST;
-	lose(client, "What it said made no sense.");
+	lose(client, "It sent an invalid message.");
 	return hg_wire_copy_error(error, &client->error);
 }
 
