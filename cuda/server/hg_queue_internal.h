@@ -69,7 +69,10 @@ typedef struct HgQueueReplica
 /* Returns true if all that a job names is there, in the given shapes; else notes job->missing. */
 extern bool hg_queue_replica_has(const HgQueueReplica *replica, HgQueueEntry *job);
 
-/* Returns the bytes of the named items that are there. */
+/*
+ * Returns the bytes of the items that a job names and that are there, of whatever shape. An item
+ * that both sides name counts once.
+ */
 extern uint64_t hg_queue_replica_named_bytes(const HgQueueReplica *replica,
 											 const HgQueueEntry *job);
 
@@ -148,13 +151,22 @@ typedef struct HgQueueMemory
 	HgQueueReplica replica;
 } HgQueueMemory;
 
-/* Returns true if two jobs are of one group or connection: neither waits for the other. */
+/*
+ * Returns true if two jobs are of one connection, or of one group other than 0 (HgJobSpec.group):
+ * neither waits for the other.
+ */
 extern bool hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEntry *other);
 
-/* Returns true if the job's group or connection has an open job. */
+/*
+ * Returns true if any job of the same group or connection (hg_queue_memory_are_grouped()) is open.
+ * The job itself counts, too.
+ */
 extern bool hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* Returns the device memory that a job could have now if no other job had any. */
+/*
+ * Returns the device memory that a job could have now if no other job had any, and only the
+ * replicas that it names were left: the budget less their bytes.
+ */
 extern uint64_t hg_queue_memory_limit(const HgQueueMemory *memory, const HgQueueEntry *job);
 
 /*
@@ -183,8 +195,9 @@ extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const 
 extern uint64_t hg_queue_memory_replica_limit(const HgQueueMemory *memory);
 
 /*
- * Returns HG_OK if a replica of `bytes` bytes would fit if there were no others but those of its
- * graph, else HG_DEVICE_OUT_OF_MEMORY.
+ * Returns HG_OK if `bytes` bytes and the other items of the graph that name belongs to are together
+ * within hg_queue_memory_replica_limit(), else HG_DEVICE_OUT_OF_MEMORY. The memory of jobs and of
+ * other graphs does not count. Evicts nothing.
  */
 extern HgStatus hg_queue_memory_check_replica(const HgQueueMemory *memory,
 											  const HgReplicaName *name, uint64_t bytes,
@@ -269,11 +282,17 @@ extern void hg_queue_staging_init(HgQueueStaging *staging, uint64_t bytes);
  */
 extern uint64_t hg_queue_staging_lease_bytes(const HgQueueStaging *staging, const HgJobSpec *spec);
 
-/* Returns the least bytes that a job needs. */
+/*
+ * Returns the bytes of the smallest lease that a job can be given: a page (HG_WIRE_PAGE), or two
+ * pages of a table if a side has pages, but no more than the area for leases. Needs no lock.
+ */
 extern uint64_t hg_queue_staging_least_lease_bytes(const HgQueueStaging *staging,
 												   const HgJobSpec *spec);
 
-/* Returns how much room results of `wanted` bytes can use, in bytes. */
+/*
+ * Returns the bytes of room to ask for, for results of `wanted` bytes: whole pages, at most
+ * HG_WIRE_SLOT_MAX, so it may be less than wanted. Needs no lock.
+ */
 extern uint64_t hg_queue_staging_room_bytes(uint64_t wanted);
 
 /* Takes a lease for a job; returns false if there is none. */
@@ -347,8 +366,8 @@ extern void hg_queue_turn_pass_on(HgServerQueue *queue);
 extern void hg_queue_turn_grant_rooms(HgServerQueue *queue);
 
 /*
- * Releases the replicas of a list of items, without the lock, and frees the items. gone may be
- * NULL.
+ * Gives up the lock while the engine releases the replicas of a list of items, takes it again, and
+ * frees the items. Wakes nobody. Does nothing if gone is NULL.
  */
 extern void hg_queue_turn_release(HgServerQueue *queue, HgQueueItem *gone);
 

@@ -186,8 +186,9 @@ extern bool hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *sh
 						   dsa_area *area);
 
 /*
- * In a worker: pins the versions of the rows that the leader has covered, and sets *pins.  This is
- * quick; the leader must have them pinned meanwhile.
+ * In a worker, before it reads a row: prepares child for covered rows, and pins the leader's graph
+ * and the versions of its valid blocks in *pins. The graph's pin lives as long as the covered rows,
+ * the versions' as long as the batch. This is quick; the leader must have them pinned meanwhile.
  */
 extern void hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
 								 HgSharedPins *pins);

@@ -66,7 +66,10 @@ typedef struct HgGraphWords
 	MemoryContext temporary;
 } HgGraphWords;
 
-/* Creates it in CurrentMemoryContext; NULL if the columns cannot have a graph. */
+/*
+ * Creates it in CurrentMemoryContext, with a copy of the columns, of which there are at most
+ * HG_GRAPH_COLUMNS. Returns NULL if they cannot have a graph.
+ */
 extern HgGraphWords *hg_graph_words_create(int ncolumns, const HgResidentColumn *columns);
 
 /* Begins the rows of a version, which must stay pinned.  Returns false if it lacks a column. */

@@ -127,7 +127,11 @@ extern void hg_input_cost(const PlannerInfo *root, Path *path, HgInputCost *inpu
 
 /* hg_lookup_cost.c: what lookups in an index take */
 
-/* Returns the path that looks an outer row up first, if an inner path joins what it finds. */
+/*
+ * Returns the path that looks an outer row up first: the outermost path below the nested loops of
+ * an inner path, or the inner path itself if it is no nested loop. The result need not be a lookup
+ * in an index.
+ */
 extern const Path *hg_first_lookup(const Path *inner);
 
 /*

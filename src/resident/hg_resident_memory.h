@@ -74,9 +74,10 @@ extern void hg_resident_memory_startup(void);
 /* Reserves shared memory beside the area, for this room or one above it. */
 extern void hg_resident_shared_request(Size bytes);
 /*
- * Called by a shmem_startup_hook: returns the memory that was reserved beside the area under a name
- * (ShmemInitStruct), zeroed with *is_new true, or as another process has initialized it.  Returns
- * NULL, with *is_new false, if the server has no memory for cached columns.
+ * Called by a shmem_startup_hook that holds AddinShmemInitLock: returns the memory of this name
+ * (ShmemInitStruct) that hg_resident_shared_request() reserved, zeroed with *is_new true, or as
+ * another process has initialized it. Returns NULL, with *is_new false, if the server has no memory
+ * for cached columns.
  */
 extern void *hg_resident_shared_startup(const char *name, Size bytes, bool *is_new);
 
@@ -121,8 +122,8 @@ extern dsa_area *hg_resident_area(void);
 extern void *hg_resident_address(dsa_pointer chunk);
 
 /*
- * Initializes an empty claim, which is allocated in context.  The context's reset or the end of
- * CurrentResourceOwner frees the chunks that the claim owns then.
+ * Initializes an empty claim. The caller has allocated *claim in context. The context's reset or
+ * the end of CurrentResourceOwner frees the chunks that the claim owns then.
  */
 extern void hg_resident_claim_open(HgResidentClaim *claim, MemoryContext context);
 

@@ -161,7 +161,10 @@ hg_segment_version_prefetch(dsa_pointer version)
 
 #define HG_VERSIONS_AHEAD 8
 
-/* Returns the bytes of the area that a version made of this data would use. */
+/*
+ * Returns the bytes that a version made of this data would have (HgSegmentVersion.bytes), without
+ * those that dsa adds. Allocates nothing.
+ */
 extern Size hg_segment_version_bytes(const HgSegmentData *data);
 
 /* Pins a version, under the lock of its entry or while another process keeps it pinned. */

@@ -282,7 +282,6 @@ typedef struct HgTableFeed
 } HgTableFeed;
 
 /* Sets up *feed at its first row. Any of the three may be NULL; they must outlive the feed. */
-
 extern void hg_feed_init(HgTableFeed *feed, HgTable *old, HgTableErased *erased, HgTableSource *in);
 
 /* Makes hg_feed_next() start again at the first row. */

@@ -161,7 +161,10 @@ extern void hg_join_attach_covered(HgJoinState *state);
  */
 extern void hg_join_end_cover(HgJoinShared *shared);
 
-/* Makes the processes that share a join read covered rows after delta rows: it goes to disk. */
+/*
+ * Makes this process read its share of the covered rows after its delta rows, because the join goes
+ * to disk. Each process that shares the join calls it for its own inputs.
+ */
 extern void hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared);
 
 /*

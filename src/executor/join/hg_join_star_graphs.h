@@ -243,7 +243,10 @@ extern HgTreeColumn hg_star_trace(HgJoinState *state, HgSide side, uint32 column
 /* Returns the number of the expression that computes a column of the reduction; -1: a replica. */
 extern int hg_star_expression(const HgJoinReduction *reduction, const HgReduceColumn *column);
 
-/* Sets graphs.computed from the operands of the columns that requested (or NULL) computes. */
+/*
+ * Sets graphs.computed and ncomputed of state->star: one entry for each item of requested whose
+ * argument is computed, with the tables of its operands. There are none if requested is NULL.
+ */
 extern void hg_star_find_computed_tables(HgJoinState *state, const HgReduction *requested);
 
 /*
