@@ -65,8 +65,10 @@ extern void hg_arithmetic_begin_batch(HgArithmetic *arithmetic, const HgBatch *b
 
 /*
  * Returns the numbers of an expression for all rows of the batch, valid until the next batch.
- * Returns NULL if a row's number does not fit, whether or not PostgreSQL raises an error for it.
- * The caller then evaluates the expression row by row.
+ * Returns NULL if it cannot compute all rows: a number does not fit its type or 64 bits (even the
+ * undefined one of a row with NULL), has more than HG_MOST_DECIMALS decimals, or a column's
+ * numerics differ in scale or cannot be decoded (hg_numeric_decode_column()). PostgreSQL need not
+ * raise an error for such a row. The caller then evaluates the expression row by row.
  */
 extern const HgNumbers *hg_arithmetic_evaluate(HgArithmetic *arithmetic, int number);
 

@@ -161,8 +161,8 @@ extern HgInputStream *hg_input_stream_create(HgInput *input, HgBatch *out);
 
 /*
  * Reads the next rows, at least one: sets nrows and keys, which are valid until the next call. Rows
- * with a NULL key are skipped. Returns false, with nrows 0 and the input's at_end set, if there are
- * no more.
+ * with a NULL key, and rows that the child's filter rejects, are skipped. Returns false, with nrows
+ * 0 and the input's at_end set, if there are no more.
  */
 extern bool hg_input_stream_next(HgInputStream *stream);
 

@@ -115,8 +115,9 @@ extern void hg_host_free(HgHostJob *job, void *ptr, uint64_t bytes);
 extern HgStatus hg_host_check_limit(HgHostJob *job, uint64_t bytes, HgError *error);
 
 /*
- * hg_host_hold counts bytes that were allocated elsewhere as held by the job.  hg_host_note_peak
- * raises stats.peak_bytes to bytes if it was lower.
+ * hg_host_hold adds bytes that were allocated elsewhere to those that the job holds, and raises the
+ * peak if needed; it does not check memory_limit. hg_host_note_peak raises stats.peak_bytes to
+ * bytes if it was lower.
  */
 extern void hg_host_hold(HgHostJob *job, uint64_t bytes);
 extern void hg_host_note_peak(HgHostJob *job, uint64_t bytes);

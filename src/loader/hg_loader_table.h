@@ -15,13 +15,14 @@
 #include "resident/hg_resident_key.h"
 
 /*
- * Loads the requested columns of a table, then makes its graphs and sends their replicas.  Stops
- * early once is_left() returns true.  No transaction is open before or after.  Errors are logged
- * and not raised.  What outlives a transaction is allocated in context.
+ * Loads the requested columns of a table, then makes its graphs and sends their replicas. Stops
+ * early once is_left() returns true. No transaction is open before or after. Errors are logged and
+ * not raised. What outlives a transaction is allocated in context.
  *
  * Returns false if work remains requested: another loader has the table, a lock was missing, the
- * plan went out of date, the cause of an error may pass, or is_left() stopped the loading.  A
- * table that was declined counts as done, and so does a stop between two graphs.
+ * plan went out of date, the cause of an error may pass, or is_left() stopped the loading. These
+ * count as done: a table that was declined or no longer exists, a stop between two graphs, and
+ * replicas that were not sent.
  */
 extern bool hg_loader_take_in(HgResidentRelation key, bool (*is_left)(void), MemoryContext context);
 

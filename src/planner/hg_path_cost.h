@@ -96,8 +96,8 @@ extern bool hg_path_reads_cache(const Path *path);
 extern Cost hg_columns_saving(const Path *path, bool counted);
 
 /*
- * Returns the least that a sequential scan of a table costs one of our nodes, however it reads rows:
- * that of pages that are not cached.
+ * Returns the least that a sequential scan of a table costs one of our nodes, however it reads
+ * rows: that of pages that are not cached.
  */
 extern Cost hg_least_scan_cost(const Path *scan);
 
@@ -143,8 +143,8 @@ extern Cost hg_lookup_cost(PlannerInfo *root, const Path *outer, const Path *inn
 						   double lookups);
 
 /*
- * Returns true if a table's rows lie in the order of one of its columns by the operator less, or
- * against it, or nearly so.
+ * Returns true if, by ANALYZE's correlation for the operator less, a table's rows lie nearly in the
+ * order of one of its columns, or against it. Returns false without statistics.
  */
 extern bool hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less);
 

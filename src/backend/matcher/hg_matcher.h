@@ -97,8 +97,9 @@ extern bool hg_matcher_measured(const HgMatcher *matcher, HgTableMeasure *measur
 extern uint64 hg_matcher_matches(const HgMatcher *matcher);
 
 /*
- * Returns the backend that finds the matches: "cpu", "cuda", or "" before the choice. May be called
- * while the engine works (HgMatcherSpec.progress).
+ * Returns the backend of the current source of matches, a constant string: "cpu", "cuda", or ""
+ * before the choice. It may change: to "cpu" if a device fails, to "cuda" once a device has
+ * answered for covered rows. May be called while the engine works (HgMatcherSpec.progress).
  */
 extern const char *hg_matcher_backend(const HgMatcher *matcher);
 
