@@ -132,6 +132,14 @@ select * from tell('select 1 from r_line l join r_null n on l.ticket = n.ticket 
 alter table r_return add primary key (ticket, item);
 select * from tell('select 1 from r_line l join r_return r on l.ticket = r.ticket and l.item = r.item');
 select * from tell('select 1 from r_return r join r_line l using (ticket, item) where r.w <= 20000');
+-- keys of different columns: the one whose columns depend on each other counts, and the third column is a filter
+create table r_ship as select i / 5 as ticket, i % 5 as no, i * 7919 % 1000 as item from generate_series(0, 39999) i;
+create table r_invoice as select * from r_ship where (ticket * 5 + no) % 10 <> 3;
+alter table r_ship add primary key (ticket, no);
+alter table r_invoice add primary key (ticket, item);
+analyze r_ship, r_invoice;
+select expected('select 1 from r_ship join r_invoice using (ticket, no, item)') between 5000 and 36000;
+drop table r_ship, r_invoice;
 -- columns that are no key are taken to be independent
 create table r_other as select i % 200 as ticket, i % 77 as item from generate_series(1, 20000) i;
 analyze r_other;

@@ -164,3 +164,23 @@ select spilled_bytes > 0 and partitions > 1 as spilled from hashgraph_last_joins
 reset hashgraph.force;
 reset work_mem;
 drop table s_forms;
+
+-- what a join writes does not depend on filters of its matches
+create table s_wide as select i as k, i % 1000 as x, repeat('a', 200) || i as s from generate_series(1, 20000) i;
+create table s_narrow as select i as k, i % 1000 as x, repeat('b', 20) || i as s from generate_series(1, 20000) i;
+analyze s_wide, s_narrow;
+create function planned_cost(query text) returns numeric language plpgsql as $$
+declare plan json;
+begin
+  execute 'explain (format json) ' || query into plan;
+  return plan->0->'Plan'->>'Total Cost';
+end
+$$;
+set work_mem = '64kB';
+set max_parallel_workers_per_gather = 0;
+select planned_cost('select * from s_wide a join s_narrow b using (k) where a.x + b.x = 998')
+  > 0.9 * planned_cost('select * from s_wide a join s_narrow b using (k) where a.x + b.x <> 0') as as_expensive;
+reset max_parallel_workers_per_gather;
+reset work_mem;
+drop function planned_cost;
+drop table s_wide, s_narrow;

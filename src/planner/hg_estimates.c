@@ -527,19 +527,18 @@ hg_clauses_nulls(PlannerInfo *root, const List *clauses, const RelOptInfo *rel)
  * Raises the selectivities of clauses between two relations if several columns of one are a key:
  * each row of the other one is then expected to have its match there, as a row with a foreign key
  * has.  Clauses of further columns are left as they are.  If possible, clauses are raised that no
- * other clause replaces in joins of more relations.  Returns false if there is no such key.
+ * other clause replaces in joins of more relations.  key has the clauses of the key, or is NIL.
  */
-static bool
-hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *other)
+static void
+hg_raise_for_key(PlannerInfo *root, const List *key, const RelOptInfo *rel, const RelOptInfo *other)
 {
-	List *key = hg_find_key(root, clauses, rel, other);
 	double common = 0; /* logarithms of selectivities */
 	double own = 0;
 	double wanted;
 	ListCell *lc;
 
 	if (key == NIL || rel->tuples <= 1)
-		return false;
+		return;
 	wanted = log(Max(1 - hg_clauses_nulls(root, key, other), DBL_EPSILON) / rel->tuples);
 	foreach (lc, key)
 	{
@@ -552,7 +551,7 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 			own += selectivity;
 	}
 	if (common + own >= wanted - log(HG_LEAST_CHANGE))
-		return true;
+		return;
 	/* each clause takes a share, and none comes to more than 1 */
 	foreach (lc, key)
 	{
@@ -563,7 +562,23 @@ hg_raise_for_key(PlannerInfo *root, List *clauses, RelOptInfo *rel, RelOptInfo *
 		else if (!hg_clause_is_common(rinfo))
 			rinfo->norm_selec = pow(rinfo->norm_selec, Min(wanted - common, 0) / own);
 	}
-	return true;
+}
+
+/* The same for the keys of both relations. */
+static void
+hg_raise_for_keys(PlannerInfo *root, List *clauses, RelOptInfo *const rels[2])
+{
+	const int smaller = rels[0]->tuples >= rels[1]->tuples;
+	List *keys[2];
+
+	for (int i = 0; i < 2; i++)
+		keys[i] = hg_find_key(root, clauses, rels[i], rels[1 - i]);
+	/* if both have the same key, some rows of the larger one have no match */
+	if (list_length(keys[0]) == list_length(keys[1]) &&
+		list_difference_ptr(keys[0], keys[1]) == NIL)
+		keys[smaller] = NIL;
+	for (int i = 0; i < 2; i++)
+		hg_raise_for_key(root, keys[i], rels[i], rels[1 - i]);
 }
 
 /* ---------------------------------------------------------------------
@@ -595,7 +610,6 @@ hg_copy_to_mirrors(const List *clauses, const List *mirrors)
 static void
 hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 {
-	const int larger = rels[0]->tuples < rels[1]->tuples;
 	List *clauses = NIL;
 	ListCell *lc;
 
@@ -610,10 +624,8 @@ hg_raise_pair(PlannerInfo *root, RelOptInfo *const rels[2])
 			hg_raise_for_range(root, rinfo, rels[i], rels[1 - i]);
 		clauses = lappend(clauses, rinfo);
 	}
-	/* if both have such a key, some rows of the larger one have no match */
-	if (list_length(clauses) > 1 &&
-		!hg_raise_for_key(root, clauses, rels[larger], rels[1 - larger]))
-		(void) hg_raise_for_key(root, clauses, rels[1 - larger], rels[larger]);
+	if (list_length(clauses) > 1)
+		hg_raise_for_keys(root, clauses, rels);
 	hg_copy_to_mirrors(clauses, hg_join_equalities(root, rels[1], rels[0]));
 }
 

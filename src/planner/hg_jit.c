@@ -17,6 +17,7 @@
 
 #include "jit/jit.h"
 #include "nodes/nodeFuncs.h"
+#include "optimizer/optimizer.h"
 
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/join/hg_join.h"
@@ -76,16 +77,18 @@ hg_plan_is_ours(const Plan *plan)
 
 /*
  * Returns the part of a plan's cost that compiled expressions do not reduce: that of our joins,
- * aggregations and sorts and of the scans, Appends and subquery scans that they read, and what a
- * node costs beyond its inputs because each call of a subquery whose result is kept seems to run
- * it.  read tells that one of our nodes reads the plan.
+ * aggregations and sorts and of the scans that they read, of passing rows on in Appends and
+ * subquery scans below them, and what a node costs beyond its inputs because each call of a
+ * subquery whose result is kept seems to run it.  read tells that one of our nodes reads the plan.
  */
 static Cost
 hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 {
 	HgKeptSubplans found = {statement};
-	const bool ours =
-		hg_plan_is_ours(plan) || (read && (IsA(plan, Append) || IsA(plan, SubqueryScan)));
+	const bool ours = hg_plan_is_ours(plan);
+	const bool passes = read && (IsA(plan, Append) || IsA(plan, SubqueryScan));
+	Cost own = plan->total_cost; /* beyond the inputs */
+	double rows = 0;			 /* of the inputs */
 	Cost cost = 0;
 	ListCell *lc;
 
@@ -99,8 +102,6 @@ hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 	(void) hg_find_kept_walker((Node *) plan->targetlist, &found);
 	if (IsA(plan, CustomScan))
 		(void) hg_find_kept_walker((Node *) ((const CustomScan *) plan)->custom_exprs, &found);
-	if (found.kept || ours)
-		cost += plan->total_cost - found.runs;
 	foreach (lc, hg_plan_inputs(plan))
 	{
 		const Plan *input = lfirst(lc);
@@ -109,10 +110,14 @@ hg_uncompiled_cost(const PlannedStmt *statement, const Plan *plan, bool read)
 							 !IsA(input, Material) && !IsA(input, Sort);
 		const double times = repeats ? Max(plan->lefttree->plan_rows, 1) : 1;
 
-		if (found.kept || ours)
-			cost -= input->total_cost * times;
-		cost += times * hg_uncompiled_cost(statement, input, ours);
+		own -= input->total_cost * times;
+		rows += input->plan_rows;
+		cost += times * hg_uncompiled_cost(statement, input, ours || passes);
 	}
+	if (found.kept || ours)
+		cost += own - found.runs;
+	else if (passes)
+		cost += Min(own, rows * cpu_tuple_cost);
 	/* an adaptive join shows the inner side that it may not read */
 	return Min(Max(cost, 0), plan->total_cost);
 }

@@ -248,10 +248,9 @@ hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 
 
 	return (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
-		   hg_matcher_may_stream(hg_known_device(root), key_width,
-								 (uint64) Min(outer->rows, HG_MAX_ROWS),
-								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows,
-								 files);
+		   hg_matcher_may_stream(
+			   hg_known_device(root), key_width, (uint64) Min(outer->rows, HG_MAX_ROWS),
+			   (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows, files);
 }
 
 /* Returns true if they are joined as they come, as far as is known before keys have been read. */
@@ -383,12 +382,14 @@ hg_join_matches(PlannerInfo *root, const HgJoinPath *path, const JoinPathExtraDa
 #define HG_LEAST_PASSED 0.1
 
 /*
- * Returns the share of a process's outer rows that is stored. The keys of the inner side reject
- * those that have no match.
+ * Returns the share of a process's outer rows that is stored. In shared joins the keys of the inner
+ * side reject those that have no match; how many these are is not known if there are other clauses.
  */
 static double
 hg_stored_share(const HgJoinPath *path, double outer_rows)
 {
+	if (!path->parallel_hash || list_length(path->restrictlist) > list_length(path->hash_clauses))
+		return 1;
 	if (path->join_type != JOIN_INNER && path->join_type != JOIN_SEMI &&
 		path->join_type != JOIN_RIGHT)
 		return 1;
@@ -412,8 +413,7 @@ hg_disk_cost(const HgJoinPath *path, const double rows[2], uint32 key_width, boo
 	{
 		const Path *input = list_nth(path->custom.custom_paths, side);
 		int width = input->pathtarget->width;
-		double stored =
-			rows[side] * (side == HG_OUTER ? hg_stored_share(path, rows[HG_OUTER]) : 1);
+		double stored = rows[side] * (side == HG_OUTER ? hg_stored_share(path, rows[HG_OUTER]) : 1);
 
 		bytes += stored * (double) hg_held_row_bytes(key_width, width);
 		pages += stored * (width + HG_SPILLED_ROW_BYTES) / BLCKSZ;

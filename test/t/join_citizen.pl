@@ -261,7 +261,7 @@ SQL
 
 SKIP:
 {
-	skip 'there is no JIT compiler', 11 unless $node->safe_psql('postgres', 'select pg_jit_available()') eq 't';
+	skip 'there is no JIT compiler', 12 unless $node->safe_psql('postgres', 'select pg_jit_available()') eq 't';
 	my $jit = 'set jit = on; set jit_above_cost = 0; set jit_inline_above_cost = 0; set jit_optimize_above_cost = 0';
 
 	like($node->safe_psql('postgres', "$jit; explain (analyze, costs off) $joins{full}"),
@@ -278,10 +278,15 @@ SKIP:
 	like($plan->('set jit_above_cost = 10'), qr/HashGraphJoin(?!.*JIT:)/s, 'a plan is not compiled for the cost of nodes that evaluate filters over columns');
 	like($plan->('set jit_above_cost = 10; set hashgraph.enabled = off'), qr/Hash Join.*JIT:/s, "... as PostgreSQL's own plan is");
 	cmp_ok($cost, '>', 10, '... though it costs enough');
-	like($node->safe_psql('postgres', q{set hashgraph.force = off; set hashgraph.min_rows = 0; set max_parallel_workers_per_gather = 0; set jit = on;
-			set jit_above_cost = 300; explain select count(*) from (select k, v % 7 as c from jit_a union all select k, 1 from jit_a offset 0) a
-			join jit_b b on a.k = b.k}),
-		qr/HashGraphJoin.*Subquery Scan(?!.*JIT:)/s, '... nor for that of a subquery that the node reads');
+	my $subquery = sub {
+		my ($filter) = @_;
+
+		return $node->safe_psql('postgres', qq{set hashgraph.force = off; set hashgraph.min_rows = 0; set max_parallel_workers_per_gather = 0;
+			set jit = on; set jit_above_cost = 600; explain select count(*)
+			from (select k, v % 7 as c from jit_a union all select k, 1 from jit_a offset 0) a join jit_b b on a.k = b.k where $filter});
+	};
+	like($subquery->('true'), qr/HashGraphJoin.*Subquery Scan(?!.*JIT:)/s, '... nor for that of a subquery that the node reads');
+	like($subquery->('(a.c + a.k) % 3 <> 7 and (a.c * a.k) % 5 <> 9'), qr/HashGraphJoin.*Subquery Scan.*JIT:/s, '... but for that of its filter');
 }
 
 # ------------------------------------------------------------------ below the node: append
