@@ -186,7 +186,7 @@ struct HgWireClient
 	void *noted_arg;
 
 	HgWireMessage message;	   /* the last message received */
-	int attached;			   /* the descriptor that came along, or -1 */
+	int attached;			   /* the descriptor that came with it, or -1 */
 	HgWireDevices devices;	   /* the last list of devices received */
 	HgMissingReplicas missing; /* of the last job refused with HG_NO_REPLICA */
 };
@@ -241,7 +241,7 @@ extern HgStatus hg_wire_client_check(HgWireClient *client, HgError *error);
 
 /*
  * Sends a request for a job, or with 0 for none, without waiting for the answer.  client->sequence
- * becomes its sequence number.  The caller has zeroed the message and set the members of the
+ * becomes its sequence number.  The caller has zeroed the message and set the fields of the
  * request; this call sets the header.  attached is a descriptor, which stays the caller's, or -1.
  * width is the bytes of an element that the request returns in staging, or 0.  HG_CONNECTION_LOST
  * on failure; HG_CANCELLED, with nothing sent, if the host cancels the wait for room in the socket.

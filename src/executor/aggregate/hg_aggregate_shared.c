@@ -76,8 +76,8 @@ hg_aggregate_current_record(const HgAggregateState *state)
  */
 
 /*
- * log2 of the least number of partitions: each process gets some. Each has a file of each process,
- * which takes 0.1 ms to create, open and delete.
+ * log2 of the least number of partitions: each process gets some. Each has a file of each process.
+ * To create and open 96 files took 7 % of the CPU time of a query of 0.13 s.
  */
 #define HG_SHARED_MIN_BITS 3
 

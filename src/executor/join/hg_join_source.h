@@ -3,8 +3,8 @@
  * hg_join_source.h
  *	  A join below another node of this extension: hands up columns without forming rows.
  *
- * A node creates a source for its child, tells it with the functions below what it needs, and then
- * reads it (HgBatchSource in batch/hg_batch.h).
+ * A node creates a source for its child, requests columns and the like with the functions below,
+ * and then reads it (HgBatchSource in batch/hg_batch.h).
  *
  * Copyright (c) 2026, the hashgraph authors
  *
