@@ -12,6 +12,7 @@
  *-------------------------------------------------------------------------
  */
 #include "../../src/engine/cpu/hg_cpu.h"
+#include "../../src/engine/hg_cost_table.h"
 #include "../engine/hg_cuda_engine.h"
 #include "hg_device_process.h"
 
@@ -119,6 +120,7 @@ cuda_measure(const HgDeviceOptions *options, unsigned char *staging, HgEngineCos
 		status = cpu_measure.status;
 	}
 	memcpy(costs->cpu, cpu_measure.costs, sizeof(costs->cpu));
+	costs->connect_ms = HG_CONNECT_NS / 1e6;
 	return status;
 }
 

@@ -54,6 +54,7 @@ extern "C"
 	{
 		HgCosts device[HG_COSTS_WIDTHS];
 		HgCosts cpu[HG_COSTS_WIDTHS];
+		double connect_ms; /* of a query whose processes connect to the device for it */
 	} HgEngineCosts;
 
 	/* Rows of a side that are enough for a measurement, and the least number that works. */

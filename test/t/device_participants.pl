@@ -110,6 +110,28 @@ if (!defined $standin)
 	exit;
 }
 
+# Each process takes a part of the matches: a plan above it has as much to do in each of them.
+use_program($node, $standin, HG_STANDIN_FAST => 1);
+ok( wait_for(
+		sub {
+			my $plan = $node->safe_psql('postgres', q{set hashgraph.backend = cuda; set parallel_leader_participation = off;}
+				  . ' explain (analyze, verbose, costs off, timing off) select sum(v + w) from (select v, w from l join u using (k) offset 0) x');
+			my ($join) = $plan =~ /Parallel Custom Scan \(HashGraphJoin\)(.*?)->/s;
+			2 <= grep { $_ > 0 } ($join // '') =~ /Worker \d: +actual rows=(\d+)/g;
+		},
+		HANGS),
+	'several processes return matches');
+
+# Workers connect to a device for one query.  Where that takes longer than the join, auto leaves the device alone.
+use_program($node, $standin, HG_STANDIN_FAST => 1, HG_STANDIN_CONNECT_MS => 1000);
+foreach my $name ('a count', 'unique inner rows')
+{
+	unlike(explain_analyze($node, 'set hashgraph.backend = auto;', $queries{$name}),
+		qr/Backend: cuda|Keys Sent/, "$name: auto does not connect several processes to a device for less than that takes");
+	like(explain_analyze($node, 'set hashgraph.backend = auto; set max_parallel_workers_per_gather = 0;', $queries{$name}),
+		qr/Backend: cuda/, "$name: ... but the session's own");
+}
+
 # ------------------------------------------------------------------ sent in vain
 
 # The processes have sent keys, or wanted to, and begin again, or do without the device.

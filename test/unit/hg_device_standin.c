@@ -37,6 +37,7 @@
  *										two seconds
  *	HG_STANDIN_NEIGHBOURS=FILE			has so many bytes of memory less as the file says
  *	HG_STANDIN_FAST=1					says that jobs cost nothing, so that auto wants it for all
+ *	HG_STANDIN_CONNECT_MS=n				says that the processes of a query take so long to connect
  *	HG_STANDIN_LIES="KIND ONE_IN SEED"	says what is not so (hg_lies.h)
  *	HG_STANDIN_FORGETS=1				has no kept graph any more when a job names it
  *	HG_STANDIN_RELEASE_MS=n				takes that long to release one
@@ -939,6 +940,7 @@ standin_measure(const HgDeviceOptions *options, unsigned char *staging, HgEngine
 		costs->device[index] = (HgCosts){.job_ms = switch_value("HG_STANDIN_FAST") != 0 ? 0 : 5};
 		costs->cpu[index] = (HgCosts){.outer_ns = 16, .inner_ns = 16, .pair_ns = 1};
 	}
+	costs->connect_ms = switch_value("HG_STANDIN_CONNECT_MS");
 	return HG_OK;
 }
 

@@ -64,6 +64,7 @@ hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 	{
 		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
 		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
+		pg_atomic_init_u32(&shared->attempts[number].came, 0);
 		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
 		pg_atomic_init_u32(&shared->attempts[number].streaming, 0);
 	}
@@ -363,17 +364,17 @@ hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *
 }
 
 /*
- * Fetches a chunk of matches into the list; *count is 0 at the end. If the processes have fetched
- * more than were counted, the device process has lied.
+ * Fetches a chunk of at most limit matches into the list; *count is 0 at the end. If the processes
+ * have fetched more than were counted, the device process has lied.
  */
 static HgStatus
-hg_device_participants_fetch_chunk(HgDeviceParticipants *device, size_t *count, HgError *error)
+hg_device_participants_fetch_chunk(HgDeviceParticipants *device, uint64 limit, size_t *count,
+								   HgError *error)
 {
 	const uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
 						hg_gather_match_bytes(device->gather);
-	/* a block is never much larger than all matches */
-	HgMatchBlock *block =
-		hg_match_list_reserve(&device->fetched, Min(most, Max(device->matches, 1)));
+	/* a block is never larger than the limit */
+	HgMatchBlock *block = hg_match_list_reserve(&device->fetched, Min(most, limit));
 	HgMatches chunk;
 	HgStatus status;
 
@@ -398,12 +399,17 @@ hg_device_participants_has_all(HgDeviceParticipants *device)
 	return false;
 }
 
-/* Step 3: begins to fetch matches and, unless streamed, fetches all of them. */
+/*
+ * Step 3: begins to fetch matches and, unless streamed, fetches this process's share of them. The
+ * shares are equal, because a plan above the join has as much to do for each match.
+ */
 static HgStatus
 hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgError *error)
 {
+	const uint64 came = pg_atomic_read_u32(&device->attempt->came);
+	uint64 left = device->streamed ? 0 : (device->matches + came - 1) / came;
 	HgStatus status;
-	size_t count = device->streamed ? 0 : 1;
+	size_t count = 1;
 
 	/* all processes add themselves before any of them reaches its end */
 	if (device->streamed)
@@ -415,8 +421,11 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 			device->participants->spec.numbers(device->participants->spec.arg, (HgSide) side));
 	status = device->calls.join->match(device->job, mode, error);
 
-	while (status == HG_OK && count > 0)
-		status = hg_device_participants_fetch_chunk(device, &count, error);
+	while (status == HG_OK && count > 0 && left > 0)
+	{
+		status = hg_device_participants_fetch_chunk(device, left, &count, error);
+		left -= Min(left, count);
+	}
 	return status;
 }
 
@@ -443,7 +452,10 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 
 	/* from here on a late process has no job and only arrives */
 	if (status == HG_OK && device->job != NULL)
+	{
+		pg_atomic_fetch_add_u32(&device->attempt->came, 1);
 		status = hg_device_participants_build(device, spec, &error);
+	}
 	if (!hg_device_participants_agree(device, HG_STEP_BUILD, status, &error))
 		return false;
 	device->matches = device->attempt->matches;
@@ -574,7 +586,7 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 		return HG_OK;
 	if (device->fetched.last != NULL)
 		device->fetched.last->all.count = 0;
-	status = hg_device_participants_fetch_chunk(device, &count, error);
+	status = hg_device_participants_fetch_chunk(device, Max(device->matches, 1), &count, error);
 	if (count > 0)
 		*block = device->fetched.last;
 	/* its memory is free for others */

@@ -10,8 +10,8 @@
  *		those whose values come with the matches.
  *	2	One has the job built, checks that the rows of all are there, and has the matches counted,
  *		or reduced: then it has the groups.
- *	3	If matches are needed, each fetches chunks until there are no more, with their values if all
- *		of these fit work memory. If the matches alone need more than that, each begins to fetch,
+ *	3	If matches are needed, each fetches an equal share of them, with their values if all of
+ *		these fit work memory. If the matches alone need more than that, each begins to fetch,
  *		without values, and continues while it returns them.
  *
  * Each step ends with an arrive at the participants' barrier. A step that fails for one process
@@ -64,6 +64,7 @@ typedef struct HgDeviceAttempt
 {
 	pg_atomic_uint32 failed;	/* step that has failed, 0 = none */
 	HgError failure;			/* why: written by one process, read after its arrive */
+	pg_atomic_uint32 came;		/* processes that have the job; added before their arrive of step 2 */
 	pg_atomic_uint32 asked;		/* a process does step 2 for all */
 	uint64 matches;				/* of all processes; written before the arrive of step 2 */
 	bool reduced;				/* the matches were reduced to groups; likewise */

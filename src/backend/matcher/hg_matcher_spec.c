@@ -182,13 +182,16 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	const double delta_ms = streams ? outer_rows * HG_SEND_ROW_NS / 1e6 : 0;
 	double values_ms;
 	double reduced_ms;
+	double connect_ms;
 
 	memset(estimate, 0, sizeof(*estimate));
 	estimate->reduced = reduction != NULL;
 	if (costs == NULL)
 		return false;
+	connect_ms = spec->parallel ? costs->connect_ms : 0;
 	hg_device_estimate(costs, spec->key_width, outer_rows, inner_rows, pairs, &estimate->device_ms,
 					   &estimate->cpu_ms);
+	estimate->device_ms += connect_ms;
 	if (streams)
 	{
 		estimate->cpu_ms = outer_rows * HG_STREAM_ROW_NS / 1e6;
@@ -204,7 +207,7 @@ hg_matcher_estimate(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint6
 	reduced_ms =
 		hg_device_estimate_reduced(costs, spec->key_width, outer_rows, inner_rows,
 								   hg_reduction_bytes(reduction, outer_rows, inner_rows), pairs) +
-		delta_ms;
+		delta_ms + connect_ms;
 	estimate->device_ms += values_ms;
 	estimate->cpu_ms += values_ms;
 	estimate->reduced = reduced_ms <= estimate->device_ms;
@@ -264,14 +267,14 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 
 /* Returns true if the CPU, streaming, is no slower than a device that does not reduce. */
 static bool
-hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 outer_rows,
-					   uint64 inner_rows, double pairs)
+hg_matcher_prefers_cpu(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint64 outer_rows,
+					   uint64 inner_rows)
 {
-	const HgMatcherSpec spec = {
-		.key_width = key_width, .pairs = pairs, .streamed_rows = outer_rows};
+	HgMatcherSpec streamed = *spec;
 	HgMatcherEstimate estimate;
 
-	hg_matcher_estimate(costs, &spec, outer_rows, inner_rows, &estimate);
+	streamed.streamed_rows = outer_rows;
+	hg_matcher_estimate(costs, &streamed, outer_rows, inner_rows, &estimate);
 	return estimate.device_ms >= estimate.cpu_ms;
 }
 
@@ -294,8 +297,8 @@ hg_known_device_is_absent(HgKnownDevice *device)
 }
 
 bool
-hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows, uint64 inner_rows,
-					  double pairs, bool files)
+hg_matcher_may_stream(HgKnownDevice *device, const HgMatcherSpec *spec, uint64 outer_rows,
+					  uint64 inner_rows, bool files)
 {
 	if (!hg_matcher_settings_stream())
 		return false;
@@ -305,5 +308,5 @@ hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows
 		return true;
 	if (!device->measured)
 		return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_known_device_is_absent(device);
-	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs);
+	return hg_matcher_prefers_cpu(&device->costs, spec, outer_rows, inner_rows);
 }

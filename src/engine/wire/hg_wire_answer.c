@@ -95,7 +95,7 @@ hg_wire_answer_has_costs(const HgEngineCosts *costs)
 	for (int index = 0; index < HG_COSTS_WIDTHS; index++)
 		if (!are_costs(&costs->device[index]) || !are_costs(&costs->cpu[index]))
 			return false;
-	return true;
+	return is_cost(costs->connect_ms);
 }
 
 /* ------------------------------------------------------------------------
