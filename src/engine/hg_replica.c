@@ -183,6 +183,33 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 	return HG_OK;
 }
 
+/* Checks the filters of a side, if it has any, and that their columns have the rows they filter. */
+static HgStatus
+check_filters(const HgJobSpec *spec, HgSide side, HgError *error)
+{
+	const HgReplicaSource *replica = &spec->sides[side].replica;
+	const HgRowFilters *filters = replica->filters;
+	HgStatus status =
+		filters != NULL ? hg_row_filters_check(filters, replica->nlookups, error) : HG_OK;
+
+	for (uint32_t i = 0; filters != NULL && i < filters->ncolumns && status == HG_OK; i++)
+	{
+		const HgReplicaColumnUse *use = &filters->columns[i];
+		uint32_t parts;
+		uint32_t stride;
+
+		status = hg_replica_column_check(&use->shape, error);
+		if (status != HG_OK)
+			return status;
+		if (use->lookup > replica->nlookups || use->program != 0)
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no column replica");
+		find_looking(spec, side, use->lookup, &parts, &stride);
+		if (use->shape.parts != parts || use->shape.stride != stride)
+			return hg_error_set(error, HG_INVALID, NULL, "a filter is not of its graph's rows");
+	}
+	return status;
+}
+
 HgStatus
 hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 {
@@ -190,7 +217,9 @@ hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 
 	if (status == HG_OK)
 		status = check_lookups(spec, side, error);
-	return status == HG_OK ? check_columns(spec, side, error) : status;
+	if (status == HG_OK)
+		status = check_columns(spec, side, error);
+	return status == HG_OK ? check_filters(spec, side, error) : status;
 }
 
 static HgStatus

@@ -357,8 +357,8 @@ extern "C"
 	}
 
 	/*
-	 * Checks that a graph replica can be a side, with its columns and lookups.  Returns HG_OK, or
-	 * HG_INVALID with an explanation.
+	 * Checks that a graph replica can be a side, with its columns, lookups and filters.  Returns
+	 * HG_OK, or HG_INVALID with an explanation.
 	 */
 	extern HgStatus hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error);
 

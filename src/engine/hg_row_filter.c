@@ -9,42 +9,12 @@
  */
 #include <string.h>
 
-#include "hg_replica.h"
 #include "hg_row_filter.h"
 
 /* ---------------------------------------------------------------------
  * Checks of filters of graph replicas' rows, common to all engines
  * ---------------------------------------------------------------------
  */
-
-/* Checks all columns: their shape, and that their rows and strides are those of the graph. */
-static HgStatus
-check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
-{
-	const HgReplicaSource *replica = &spec->sides[side].replica;
-	const HgRowFilters *filters = replica->filters;
-
-	for (uint32_t i = 0; i < filters->ncolumns; i++)
-	{
-		const HgReplicaColumnUse *use = &filters->columns[i];
-		const HgReplicaUse *graph = replica->use;
-		uint32_t stride = hg_replica_side_stride(spec, side);
-		HgStatus status = hg_replica_column_check(&use->shape, error);
-
-		if (status != HG_OK)
-			return status;
-		if (use->lookup > replica->nlookups || use->program != 0)
-			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no column replica");
-		if (use->lookup > 0)
-		{
-			graph = &replica->lookups[use->lookup - 1].found;
-			stride = replica->lookups[use->lookup - 1].found_stride;
-		}
-		if (use->shape.parts != graph->shape.parts || use->shape.stride != stride)
-			return hg_error_set(error, HG_INVALID, NULL, "a filter is not of its graph's rows");
-	}
-	return HG_OK;
-}
 
 /* Returns true if a column has the rows that the filter selects from. */
 static bool
@@ -166,24 +136,19 @@ check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFil
 }
 
 HgStatus
-hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error)
+hg_row_filters_check(const HgRowFilters *filters, uint32_t nlookups, HgError *error)
 {
-	const HgReplicaSource *replica = &spec->sides[side].replica;
-	const HgRowFilters *filters = replica->filters;
 	uint32_t nsteps = 0;
-	HgStatus status;
+	HgStatus status = HG_OK;
 
-	if (filters == NULL)
-		return HG_OK;
 	if (filters->nfilters > HG_MAX_FILTERS || filters->ncolumns > HG_MAX_FILTER_COLUMNS ||
 		filters->nranges > HG_MAX_FILTER_RANGES || filters->nnumbers > HG_MAX_FILTER_NUMBERS)
 		return hg_error_set(error, HG_INVALID, NULL, "a side has too many filters");
-	status = check_columns(spec, side, error);
 	for (uint32_t i = 0; i < filters->nfilters && status == HG_OK; i++)
 	{
 		const HgRowFilter *filter = &filters->filters[i];
 
-		if (filter->lookup > replica->nlookups ||
+		if (filter->lookup > nlookups ||
 			(i > 0 && filter->lookup <= filters->filters[i - 1].lookup))
 			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no rows, or the second");
 		if (filter->nsteps > HG_MAX_FILTER_STEPS - nsteps)

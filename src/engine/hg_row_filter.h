@@ -380,10 +380,11 @@ extern "C"
 	}
 
 	/*
-	 * Checks the filters, which may be NULL, of a side that is a graph replica, whose lookups have
-	 * been checked.  Returns HG_OK, or HG_INVALID with an explanation.
+	 * Checks the steps of the filters of a side with so many lookups; the shapes of their columns
+	 * are not checked.  Returns HG_OK, or HG_INVALID with an explanation.
 	 */
-	extern HgStatus hg_row_filters_check(const HgJobSpec *spec, HgSide side, HgError *error);
+	extern HgStatus hg_row_filters_check(const HgRowFilters *filters, uint32_t nlookups,
+										 HgError *error);
 
 #ifdef __cplusplus
 }

@@ -42,7 +42,6 @@
 #include "hg_exchange.h"
 #include "hg_replica.h"
 #include "hg_pages.h"
-#include "hg_row_filter.h"
 #include "hg_table_measure.h"
 
 #include <stdio.h>
@@ -226,7 +225,6 @@ static HgStatus
 check_side(const HgJobSpec *spec, HgSide which, HgError *error)
 {
 	const HgJobSide *side = &spec->sides[which];
-	HgStatus status;
 
 	if (side->ncolumns > HG_MAX_COLUMNS)
 		return hg_error_set(error, HG_INVALID, NULL, "too many columns: %u", side->ncolumns);
@@ -246,8 +244,7 @@ check_side(const HgJobSpec *spec, HgSide which, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown kind of side: %d", (int) side->kind);
 	if (side->replica.partitions != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no slices of graph replicas");
-	status = hg_replica_side_check(spec, which, error);
-	return status == HG_OK ? hg_row_filters_check(spec, which, error) : status;
+	return hg_replica_side_check(spec, which, error);
 }
 
 /* Checks a table to measure. */
