@@ -39,17 +39,16 @@ hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *erro
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = check_exchange(job, side, false, error);
 	HgWireMessage message;
-	unsigned char *results;
 
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
 	message.request.count = HG_EXCHANGE_PARTS;
-	status = hg_wire_job_fetch(job, HG_WIRE_TALLY, &message, sizeof(*counts), &results, error);
+	status = hg_wire_job_ask(job, HG_WIRE_TALLY, &message, sizeof(*counts), error);
 	if (status != HG_OK)
 		return status;
-	memcpy(counts, results, HG_EXCHANGE_PARTS * sizeof(*counts));
+	memcpy(counts, hg_wire_job_results(job), HG_EXCHANGE_PARTS * sizeof(*counts));
 	hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
 	if (!hg_wire_answer_has_tally(job, side, counts))
 		return hg_wire_client_distrust(job->client, error);
@@ -108,8 +107,7 @@ copy_rows(const HgJobSpec *spec, HgSide side, const HgExchangeRows *from, HgExch
  * liar.
  */
 static HgStatus
-take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, unsigned char *results,
-			HgExchangeRows *rows, HgError *error)
+take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, HgExchangeRows *rows, HgError *error)
 {
 	const HgWireReply *reply = &job->client->message.reply;
 	const uint64_t room = reply->lease_bytes / hg_wire_row_bytes(&job->spec, side) / 8 * 8;
@@ -117,7 +115,7 @@ take_answer(HgRemoteJob *job, HgSide side, uint32_t shard, unsigned char *result
 
 	if (reply->count > room)
 		return hg_wire_client_distrust(job->client, error);
-	hg_wire_lay_out_rows(&job->spec, side, room, results, &placed);
+	hg_wire_lay_out_rows(&job->spec, side, room, hg_wire_job_results(job), &placed);
 	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 		placed.has_nulls[column] = (reply->nulls & HG_WIRE_COLUMN(side, column)) != 0;
 	rows->count = (size_t) reply->count;
@@ -137,7 +135,6 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeR
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgStatus status = check_exchange(job, side, true, error);
 	HgWireMessage message;
-	unsigned char *results;
 
 	rows->count = 0;
 	if (status == HG_OK && rows->capacity == 0)
@@ -148,9 +145,9 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeR
 	message.request.side = (uint32_t) side;
 	message.request.shard = shard;
 	message.request.count = rows->capacity;
-	status = hg_wire_job_fetch(job, HG_WIRE_TAKE_ROWS, &message,
-							   hg_wire_row_bytes(&job->spec, side), &results, error);
-	return status == HG_OK ? take_answer(job, side, shard, results, rows, error) : status;
+	status = hg_wire_job_ask(job, HG_WIRE_TAKE_ROWS, &message, hg_wire_row_bytes(&job->spec, side),
+							 error);
+	return status == HG_OK ? take_answer(job, side, shard, rows, error) : status;
 }
 
 /* Returns the rows from index at on. */
@@ -196,7 +193,7 @@ hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, 
 			if (rows->has_nulls[column])
 				message.request.columns |= HG_WIRE_COLUMN(side, column);
 		at += placed.count;
-		status = hg_wire_job_send(job, HG_WIRE_PUT_ROWS, &message, error);
+		status = hg_wire_job_send(job, HG_WIRE_PUT_ROWS, &message, -1, 0, error);
 	}
 	return status;
 }
@@ -208,7 +205,7 @@ hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error)
 	HgStatus status = check_exchange(job, side, true, error);
 
 	if (status == HG_OK)
-		status = hg_wire_job_ask_plainly(job, HG_WIRE_ARRIVED, (uint32_t) side, 0, error);
+		status = hg_wire_job_ask_side(job, HG_WIRE_ARRIVED, side, error);
 	if (status == HG_OK)
 		job->exchange[side].arrived = true;
 	return status;
@@ -236,7 +233,7 @@ hg_wire_remote_window(HgJob *handle, HgSide side, HgPeerWindow *window, HgError 
 	HgStatus status = check_exchange(job, side, true, error);
 
 	if (status == HG_OK)
-		status = hg_wire_job_ask_plainly(job, HG_WIRE_PEER_WINDOW, (uint32_t) side, 0, error);
+		status = hg_wire_job_ask_side(job, HG_WIRE_PEER_WINDOW, side, error);
 	return status == HG_OK ? take_window(job->client, window, error) : status;
 }
 
@@ -258,7 +255,7 @@ hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPee
 	message.request.shard = shard;
 	message.request.window = *window;
 	message.request.window.memory = 0;
-	status = hg_wire_job_send_along(job, HG_WIRE_SEND_ROWS, &message, window->memory, error);
+	status = hg_wire_job_send(job, HG_WIRE_SEND_ROWS, &message, window->memory, 0, error);
 	exchange->sending = job->client->sequence;
 	exchange->sending_to = shard;
 	return status;

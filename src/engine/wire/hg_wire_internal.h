@@ -284,36 +284,32 @@ extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
 /*
- * Sends a request that returns nothing in staging, without waiting for the answer.  Afterwards
- * client->sequence is its sequence number.  The message is as for hg_wire_client_send.
+ * Sends a request of the job without waiting for the answer, as hg_wire_client_send does.
+ * Afterwards client->sequence is its sequence number.
  */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
-								 HgError *error);
-
-/* As hg_wire_job_send, with an attached descriptor, which stays the caller's. */
-extern HgStatus hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
-									   int attached, HgError *error);
+								 int attached, uint64_t width, HgError *error);
 
 /*
- * Sends a request and waits for its answer, which is in client->message.reply on HG_OK.  width is
- * that of hg_wire_client_send.  HG_INVALID does not harm the job.
+ * Sends a request, without a descriptor, and waits for its answer, which is in
+ * client->message.reply on HG_OK.  HG_INVALID does not harm the job.
  */
 extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								uint64_t width, HgError *error);
 
 /*
- * As hg_wire_job_ask, for a request that returns elements of width bytes in staging.  *results
- * points to them, and is valid until the next message.
+ * As hg_wire_job_ask, for a request whose only parameter is a side, or that has none.  Checks first
+ * that the job is usable.
  */
-extern HgStatus hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
-								  uint64_t width, unsigned char **results, HgError *error);
+extern HgStatus hg_wire_job_ask_side(HgRemoteJob *job, HgWireType type, HgSide side,
+									 HgError *error);
 
-/*
- * As hg_wire_job_ask, for a request whose only parameters are side and mode.  Checks first that
- * the job is usable.
- */
-extern HgStatus hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side,
-										uint32_t mode, HgError *error);
+/* Returns the elements in staging of the last answer; they are valid until the next message. */
+static inline unsigned char *
+hg_wire_job_results(const HgRemoteJob *job)
+{
+	return job->client->staging + job->client->message.reply.lease_offset;
+}
 
 /* Waits for the answer to OPEN, which sets the job's lease_offset and slot_bytes. */
 extern HgStatus hg_wire_open_wait(HgRemoteJob *job, HgError *error);

@@ -67,10 +67,9 @@ hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error)
 	return status;
 }
 
-/* Sends a request of the job, as hg_wire_client_send does. */
-static HgStatus
-job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached, uint64_t width,
-		 HgError *error)
+HgStatus
+hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached,
+				 uint64_t width, HgError *error)
 {
 	const HgStatus status =
 		hg_wire_client_send(job->client, job->host, type, job->id, message, attached, width, error);
@@ -79,23 +78,10 @@ job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached
 }
 
 HgStatus
-hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *error)
-{
-	return job_send(job, type, message, -1, 0, error);
-}
-
-HgStatus
-hg_wire_job_send_along(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached,
-					   HgError *error)
-{
-	return job_send(job, type, message, attached, 0, error);
-}
-
-HgStatus
 hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
 				HgError *error)
 {
-	HgStatus status = job_send(job, type, message, -1, width, error);
+	HgStatus status = hg_wire_job_send(job, type, message, -1, width, error);
 
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, job->client->sequence, error);
@@ -107,19 +93,7 @@ hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint6
 }
 
 HgStatus
-hg_wire_job_fetch(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
-				  unsigned char **results, HgError *error)
-{
-	HgStatus status = hg_wire_job_ask(job, type, message, width, error);
-
-	if (status == HG_OK)
-		*results = job->client->staging + job->client->message.reply.lease_offset;
-	return status;
-}
-
-HgStatus
-hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side, uint32_t mode,
-						HgError *error)
+hg_wire_job_ask_side(HgRemoteJob *job, HgWireType type, HgSide side, HgError *error)
 {
 	HgWireMessage message;
 	HgStatus status = hg_wire_job_usable(job, error);
@@ -127,8 +101,7 @@ hg_wire_job_ask_plainly(HgRemoteJob *job, HgWireType type, uint32_t side, uint32
 	if (status != HG_OK)
 		return status;
 	memset(&message, 0, sizeof(message));
-	message.request.side = side;
-	message.request.mode = mode;
+	message.request.side = (uint32_t) side;
 	return hg_wire_job_ask(job, type, &message, 0, error);
 }
 

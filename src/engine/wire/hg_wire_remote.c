@@ -15,27 +15,31 @@
 
 #include <string.h>
 
-/*
- * Sends a request with a mode, and with spec for REDUCE (else NULL), and sets *sequence to its
- * sequence number, for await_started.
- */
+/* Sets a message to a request with a mode; spec is that of REDUCE, else NULL. */
+static void
+fill_request(HgRemoteJob *job, HgMatchMode mode, const HgReduceSpec *spec, HgWireMessage *message)
+{
+	memset(message, 0, sizeof(*message));
+	message->request.mode = (uint32_t) mode;
+	if (spec != NULL)
+	{
+		message->request.reduce = *spec;
+		job->groups = (HgRemoteGroups){.spec = *spec};
+	}
+}
+
+/* Sends such a request, and sets *started to its sequence number, for await_started. */
 static HgStatus
 start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpec *spec,
-		  uint64_t *sequence, HgError *error)
+		  uint64_t *started, HgError *error)
 {
 	HgWireMessage message;
 	HgStatus status;
 
-	memset(&message, 0, sizeof(message));
-	message.request.mode = (uint32_t) mode;
-	if (spec != NULL)
-	{
-		message.request.reduce = *spec;
-		job->groups = (HgRemoteGroups){.spec = *spec};
-	}
-	status = hg_wire_job_send(job, type, &message, error);
+	fill_request(job, mode, spec, &message);
+	status = hg_wire_job_send(job, type, &message, -1, 0, error);
 	if (status == HG_OK)
-		*sequence = job->client->sequence;
+		*started = job->client->sequence;
 	return status;
 }
 
@@ -64,25 +68,35 @@ hg_wire_remote_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgRed
 	return status;
 }
 
-/* Waits for the answer to a request of start(). */
+/*
+ * Waits for the answer to a request with a mode.  *started is its sequence number if start() has
+ * sent it, and becomes 0.  Sends it now if start() has not, or with another mode.
+ */
 static HgStatus
-await_started(HgRemoteJob *job, uint64_t sequence, HgError *error)
+await_started(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpec *spec,
+			  uint64_t *started, HgError *error)
 {
-	HgStatus status = hg_wire_job_usable(job, error);
+	const uint64_t sequence = *started;
+	HgWireMessage message;
 
-	return status == HG_OK ? hg_wire_job_wait(job, sequence, error) : status;
+	*started = 0;
+	if (sequence > 0 && job->started_mode == mode)
+		return hg_wire_job_wait(job, sequence, error);
+	fill_request(job, mode, spec, &message);
+	return hg_wire_job_ask(job, type, &message, 0, error);
 }
 
 static HgStatus
 hg_wire_remote_build(HgJob *handle, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	uint64_t started = job->started_build;
-	HgStatus status;
+	const uint64_t started = job->started_build;
+	HgStatus status = hg_wire_job_usable(job, error);
 
 	job->started_build = 0;
-	status = started > 0 ? await_started(job, started, error)
-						 : hg_wire_job_ask_plainly(job, HG_WIRE_BUILD, 0, 0, error);
+	if (status == HG_OK)
+		status = started > 0 ? hg_wire_job_wait(job, started, error)
+							 : hg_wire_job_ask_side(job, HG_WIRE_BUILD, HG_OUTER, error);
 
 	/* the lease is gone, even if build failed */
 	job->built = true;
@@ -93,16 +107,11 @@ static HgStatus
 hg_wire_remote_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	uint64_t started = job->started_stream;
-
 	HgStatus status = hg_wire_job_joins(job, error);
 
-	job->started_stream = 0;
-	if (status != HG_OK)
-		return status;
-	if (started > 0 && job->started_mode == mode)
-		return await_started(job, started, error);
-	return hg_wire_job_ask_plainly(job, HG_WIRE_MATCH, 0, (uint32_t) mode, error);
+	return status == HG_OK
+			   ? await_started(job, HG_WIRE_MATCH, mode, NULL, &job->started_stream, error)
+			   : status;
 }
 
 /* Returns the bits of the columns whose values the caller requests. */
@@ -144,7 +153,6 @@ hg_wire_remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	const uint32_t columns = requested_columns(matches);
 	HgWireMessage message;
 	HgMatches placed;
-	unsigned char *results;
 	const HgWireReply *reply;
 	HgStatus status = hg_wire_job_joins(job, error);
 
@@ -159,13 +167,14 @@ hg_wire_remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	memset(&message, 0, sizeof(message));
 	message.request.count = matches->capacity;
 	message.request.columns = columns;
-	status = hg_wire_job_fetch(job, HG_WIRE_NEXT, &message,
-							   hg_wire_match_bytes(&job->spec, columns), &results, error);
+	status = hg_wire_job_ask(job, HG_WIRE_NEXT, &message, hg_wire_match_bytes(&job->spec, columns),
+							 error);
 	if (status != HG_OK)
 		return status;
 
 	reply = &job->client->message.reply;
-	hg_wire_lay_out_matches(&job->spec, columns, results, reply->lease_bytes, &placed);
+	hg_wire_lay_out_matches(&job->spec, columns, hg_wire_job_results(job), reply->lease_bytes,
+							&placed);
 	if (reply->count > placed.capacity)
 		return hg_wire_client_distrust(job->client, error);
 	matches->count = (size_t) reply->count;
@@ -184,16 +193,10 @@ static HgStatus
 hg_wire_remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	uint64_t started = job->started_count;
 	HgStatus status = hg_wire_job_joins(job, error);
 
-	job->started_count = 0;
-	if (status != HG_OK)
-		return status;
-	if (started > 0 && job->started_mode == mode)
-		status = await_started(job, started, error);
-	else
-		status = hg_wire_job_ask_plainly(job, HG_WIRE_COUNT, 0, (uint32_t) mode, error);
+	if (status == HG_OK)
+		status = await_started(job, HG_WIRE_COUNT, mode, NULL, &job->started_count, error);
 	if (status == HG_OK)
 		*matches = job->count;
 	return status;
@@ -204,25 +207,13 @@ hg_wire_remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec,
 					  HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	const uint64_t started = job->started_groups;
-	HgWireMessage message;
 	HgStatus status = hg_wire_job_joins(job, error);
 
-	job->started_groups = 0;
 	if (status == HG_OK)
 		status = hg_reduce_check(&job->spec, spec, error);
 	if (status != HG_OK)
 		return status;
-	if (started > 0 && job->started_mode == mode)
-		status = await_started(job, started, error);
-	else
-	{
-		memset(&message, 0, sizeof(message));
-		message.request.mode = (uint32_t) mode;
-		message.request.reduce = *spec;
-		job->groups = (HgRemoteGroups){.spec = *spec};
-		status = hg_wire_job_ask(job, HG_WIRE_REDUCE, &message, 0, error);
-	}
+	status = await_started(job, HG_WIRE_REDUCE, mode, spec, &job->started_groups, error);
 	job->groups.made = status == HG_OK;
 	if (status == HG_OK)
 		*groups = job->count;
@@ -235,7 +226,6 @@ hg_wire_remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *erro
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const uint64_t bytes = hg_reduce_words(&job->groups.spec) * sizeof(uint64_t);
 	HgWireMessage message;
-	unsigned char *words;
 	const HgWireReply *reply;
 	HgStatus status = hg_wire_job_usable(job, error);
 
@@ -247,12 +237,12 @@ hg_wire_remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *erro
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = records->capacity;
-	status = hg_wire_job_fetch(job, HG_WIRE_NEXT_GROUPS, &message, bytes, &words, error);
+	status = hg_wire_job_ask(job, HG_WIRE_NEXT_GROUPS, &message, bytes, error);
 	if (status != HG_OK)
 		return status;
 
 	reply = &job->client->message.reply;
-	memcpy(records->words, words, (size_t) (reply->count * bytes));
+	memcpy(records->words, hg_wire_job_results(job), (size_t) (reply->count * bytes));
 	records->count = (size_t) reply->count;
 	if (!hg_wire_answer_has_groups(job, records))
 	{
@@ -271,7 +261,7 @@ hg_wire_remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError
 	HgStatus status = hg_wire_job_joins(job, error);
 
 	if (status == HG_OK)
-		status = hg_wire_job_ask_plainly(job, HG_WIRE_DESCRIBE, (uint32_t) side, 0, error);
+		status = hg_wire_job_ask_side(job, HG_WIRE_DESCRIBE, side, error);
 	if (status == HG_OK)
 		*stats = job->client->message.reply.graph;
 	return status;
@@ -291,17 +281,17 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 	do
 	{
 		HgWireMessage message;
-		unsigned char *piece;
 
 		memset(&message, 0, sizeof(message));
 		message.request.side = (uint32_t) side;
 		message.request.part = (uint32_t) part;
 		message.request.first = first;
 		message.request.count = count - first;
-		status = hg_wire_job_fetch(job, HG_WIRE_EXPORT, &message, width, &piece, error);
+		status = hg_wire_job_ask(job, HG_WIRE_EXPORT, &message, width, error);
 		if (status != HG_OK)
 			return status;
-		memcpy(to + first * width, piece, (size_t) client->message.reply.count * width);
+		memcpy(to + first * width, hg_wire_job_results(job),
+			   (size_t) client->message.reply.count * width);
 		first += client->message.reply.count;
 	} while (first < count);
 	hg_wire_job_note(client, HG_WIRE_RELEASE, job->id);
@@ -341,7 +331,7 @@ hg_wire_remote_measure_table(HgJob *handle, HgTableMeasure *measure, HgError *er
 
 	if (job->spec.product.kind != HG_PRODUCT_TABLE)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has no table");
-	status = hg_wire_job_ask_plainly(job, HG_WIRE_MEASURE, 0, 0, error);
+	status = hg_wire_job_ask_side(job, HG_WIRE_MEASURE, HG_OUTER, error);
 
 	/* the lease is gone, even if the measurement failed */
 	job->built = true;
