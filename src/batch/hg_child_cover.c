@@ -68,7 +68,7 @@ hg_child_take_covered(HgChildRows *child, uint64 rows_read, uint64 shared_bytes)
 }
 
 bool
-hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared, dsa_area *area)
+hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared)
 {
 	HgScanTable *table = hg_child_graph_table(child);
 	MemoryContext old;
@@ -76,7 +76,7 @@ hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared, dsa_ar
 	if (table == NULL)
 		return false;
 	old = hg_child_begin_covered(child);
-	child->covered = hg_scan_table_cover(table, pending, shared, area);
+	child->covered = hg_scan_table_cover(table, pending, shared);
 	if (child->covered == NULL)
 	{
 		MemoryContextSwitchTo(old);
@@ -90,27 +90,25 @@ hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared, dsa_ar
 }
 
 void
-hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
-					 HgSharedPins *pins)
+hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared)
 {
 	MemoryContext old = hg_child_begin_covered(child);
 
-	hg_shared_covered_pin_graph(shared, pins);
+	hg_shared_covered_pin_graph(shared, &child->cover.pins);
 	/* valid blocks are needed even after no rows are covered */
 	MemoryContextSwitchTo(GetMemoryChunkContext(child->batch));
-	hg_shared_covered_pin_valid(shared, area, pins);
+	hg_shared_covered_pin_valid(shared, child->plan->state->es_query_dsa, &child->cover.pins);
 	MemoryContextSwitchTo(old);
 }
 
 void
-hg_child_attach_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
-						const HgSharedPins *pins)
+hg_child_attach_covered(HgChildRows *child, const HgSharedCovered *shared)
 {
 	MemoryContext old = MemoryContextSwitchTo(child->cover.context);
 	HgScanTable *table = hg_child_graph_table(child);
 
 	if (table != NULL)
-		child->covered = hg_scan_table_attach_covered(table, shared, pins, area);
+		child->covered = hg_scan_table_attach_covered(table, shared, &child->cover.pins);
 	if (child->covered == NULL)
 		elog(ERROR, "a worker cannot attach to the rows that the leader has covered");
 	/* the leader counts shared rows and bytes */
@@ -135,21 +133,33 @@ hg_child_apply_pending(HgChildRows *child)
 }
 
 void
+hg_child_begin_uncover(HgChildRows *child, pg_atomic_uint32 *next_part)
+{
+	MemoryContext old = MemoryContextSwitchTo(child->cover.context);
+
+	hg_uncover_begin(&child->cover.uncover, child->covered, next_part);
+	MemoryContextSwitchTo(old);
+	/* they are counted when they are read */
+	child->rows_read -= child->cover.counted;
+	child->covered = NULL;
+}
+
+void
 hg_child_end_covered(HgChildRows *child, const HgIntegers *left)
 {
 	if (left->count > 0)
 	{
+		pg_atomic_uint32 *next_part =
+			MemoryContextAlloc(child->cover.context, sizeof(pg_atomic_uint32));
 		MemoryContext old = MemoryContextSwitchTo(child->cover.context);
-		pg_atomic_uint32 *next_part = palloc(sizeof(pg_atomic_uint32));
 
 		pg_atomic_init_u32(next_part, 0);
 		hg_covered_select_rows(child->covered, left);
 		hg_covered_apply(child->covered);
-		hg_uncover_begin(&child->cover.uncover, child->covered, next_part);
 		hg_charge_set(&child->cover.charge, child->covered->bytes);
-		/* they are counted when they are read */
-		child->rows_read -= child->covered->rows;
 		MemoryContextSwitchTo(old);
+		child->cover.counted = child->covered->rows;
+		hg_child_begin_uncover(child, next_part);
 	}
 	child->covered = NULL;
 }
@@ -166,17 +176,6 @@ hg_child_uncover(HgChildRows *child)
 	child->covered = child->cover.uncover.covered = NULL;
 	MemoryContextDelete(child->cover.context);
 	child->cover.context = NULL;
-}
-
-void
-hg_child_begin_uncover(HgChildRows *child, pg_atomic_uint32 *next_part)
-{
-	MemoryContext old = MemoryContextSwitchTo(child->cover.context);
-
-	hg_uncover_begin(&child->cover.uncover, child->covered, next_part);
-	MemoryContextSwitchTo(old);
-	child->rows_read -= child->cover.counted;
-	child->covered = NULL;
 }
 
 /* ---------------------------------------------------------------------

@@ -53,6 +53,7 @@ typedef struct HgChildCover
 {
 	bool decided;		   /* rows are covered for all executions, or never */
 	MemoryContext context; /* of the covered rows; NULL if there are none */
+	HgSharedPins pins;	   /* in a worker: what the leader's covered rows are found by */
 	HgCharge charge;
 	uint64 counted;	   /* covered rows that are counted as read */
 	int *to;		   /* [batch->ncolumns] column of the scan slot, or -1 if not needed above */
@@ -156,6 +157,12 @@ extern void hg_child_order_keys(HgChildRows *child, const int *order);
 
 /* ---------------------------------------------------------------------
  * Covered rows (hg_child_cover.c)
+ *
+ * Before any row is read, hg_child_cover() covers rows.  In a worker that takes over the leader's
+ * covered rows, hg_child_pin_covered() and hg_child_attach_covered() do that.  Then child->covered
+ * has the rows.  hg_child_end_covered() and hg_child_begin_uncover() end covering within a scan:
+ * all covered rows but a few have been joined, or no row is joined as covered.  hg_child_uncover()
+ * ends it between two scans, from any state.
  * ---------------------------------------------------------------------
  */
 
@@ -179,26 +186,23 @@ extern HgPinnedGraph *hg_child_pin_graph(const HgChildRows *child, int ncolumns,
 										 AttrNumber *numbers);
 
 /*
- * Covers rows, before any row is read: sets child->covered, whose rows count as read.  Returns
- * false if no row can be covered.  See hg_scan_table_cover() for the other arguments.
+ * Sets child->covered, whose rows count as read.  Returns false if no row can be covered.  See
+ * hg_scan_table_cover() for pending and shared.
  */
-extern bool hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared,
-						   dsa_area *area);
+extern bool hg_child_cover(HgChildRows *child, bool pending, HgSharedCovered *shared);
 
 /*
- * In a worker, before it reads a row: prepares child for covered rows, and pins the leader's graph
- * and the versions of its valid blocks in *pins. The graph's pin lives as long as the covered rows,
- * the versions' as long as the batch. This is quick; the leader must have them pinned meanwhile.
+ * In a worker: pins the leader's graph and the versions of its valid blocks. The graph's pin lives
+ * as long as the covered rows, the versions' as long as the batch. This is quick; the leader must
+ * have them pinned meanwhile.
  */
-extern void hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared, dsa_area *area,
-								 HgSharedPins *pins);
+extern void hg_child_pin_covered(HgChildRows *child, const HgSharedCovered *shared);
 
 /*
  * Covers the same rows of this child, after hg_child_pin_covered().  Raises an error if they cannot
  * be covered in this process.
  */
-extern void hg_child_attach_covered(HgChildRows *child, const HgSharedCovered *shared,
-									dsa_area *area, const HgSharedPins *pins);
+extern void hg_child_attach_covered(HgChildRows *child, const HgSharedCovered *shared);
 
 /* Applies pending predicates to the covered rows, as hg_covered_apply() does. */
 extern void hg_child_apply_pending(HgChildRows *child);

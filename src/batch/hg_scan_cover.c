@@ -324,7 +324,7 @@ hg_scan_cover_rows(HgScanTable *table, TableScanDesc scan, HgPinnedGraph *graph,
 
 HgCovered *
 hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
-							 const HgSharedPins *pins, dsa_area *area)
+							 const HgSharedPins *pins)
 {
 	MemoryContext old = MemoryContextSwitchTo(GetMemoryChunkContext(table));
 	HgResidentColumn *columns;
@@ -334,8 +334,9 @@ hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
 	MemoryContextSwitchTo(old);
 
 	columns = hg_scan_covered_columns(table);
-	covered = hg_shared_covered_attach(shared, area, table->node->ss.ss_currentRelation, table->key,
-									   pins, table->nattnos, columns, table->resident);
+	covered = hg_shared_covered_attach(shared, table->node->ss.ps.state->es_query_dsa,
+									   table->node->ss.ss_currentRelation, table->key, pins,
+									   table->nattnos, columns, table->resident);
 	pfree(columns);
 	return covered;
 }
@@ -393,7 +394,7 @@ hg_scan_cover_graph(HgScanTable *table, TableScanDesc scan, bool pending)
 }
 
 HgCovered *
-hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared, dsa_area *area)
+hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared)
 {
 	HgCovered *covered;
 	TableScanDesc scan;
@@ -406,7 +407,8 @@ hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared, d
 		return covered;
 	table_endscan(scan);
 	if (covered != NULL)
-		hg_shared_covered_publish(shared, area, covered, table->resident);
+		hg_shared_covered_publish(shared, table->node->ss.ps.state->es_query_dsa, covered,
+								  table->resident);
 	return covered;
 }
 

@@ -254,19 +254,18 @@ extern bool hg_scan_table_graph_order(const HgScanTable *table, int n, int *orde
  * Returns NULL if no row is covered.
  *
  * shared is NULL, or the shared state of a parallel scan that has not begun.  In the latter case
- * the leader calls this, and it publishes what is covered in shared and in the area.  If pending is
- * true and shared is NULL, the qual may stay a pending predicate of the covered rows
+ * the leader calls this, and it publishes what is covered in shared and in the query's DSA.  If
+ * pending is true and shared is NULL, the qual may stay a pending predicate of the covered rows
  * (hg_covered.h).
  */
-extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared,
-									  dsa_area *area);
+extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared);
 
 /*
  * In a worker, before the first row is read: covers the rows that the leader has covered, in
  * CurrentMemoryContext.  pins has their versions (hg_shared_covered.h).
  */
 extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
-											   const HgSharedPins *pins, dsa_area *area);
+											   const HgSharedPins *pins);
 
 /* Makes the source return all rows again, from the next rescan on. */
 extern void hg_scan_table_uncover(HgScanTable *table);

@@ -230,7 +230,7 @@ hg_join_cover(HgJoinState *state, HgSide side)
 	if (!hg_join_may_cover(state) || (!cover[side] && hg_child_may_cover(&input->child).share > 0))
 		return;
 	start = hg_clock_ms();
-	(void) hg_child_cover(&input->child, hg_join_keeps_pending(state, cover), NULL, NULL);
+	(void) hg_child_cover(&input->child, hg_join_keeps_pending(state, cover), NULL);
 	state->progress.record.scan_ms += hg_clock_ms() - start;
 }
 
@@ -324,8 +324,7 @@ hg_join_cover_parallel(HgJoinState *state, HgJoinShared *shared)
 		HgChildRows *child = &state->inputs[side]->child;
 
 		if (cover[side] && !child->cover.decided)
-			(void) hg_child_cover(child, false, &shared->covered[side],
-								  state->css.ss.ps.state->es_query_dsa);
+			(void) hg_child_cover(child, false, &shared->covered[side]);
 		child->cover.decided = true;
 	}
 	shared->covers = hg_join_has_covered(state->inputs);
@@ -359,8 +358,6 @@ void
 hg_join_attach_covered(HgJoinState *state)
 {
 	HgJoinShared *shared = state->participants.shared;
-	dsa_area *area = state->css.ss.ps.state->es_query_dsa;
-	HgSharedPins pins[2];
 
 	if (!shared->covered[HG_OUTER].covered && !shared->covered[HG_INNER].covered)
 		return;
@@ -372,13 +369,11 @@ hg_join_attach_covered(HgJoinState *state)
 	state->cover.too_late = !shared->covers;
 	for (int side = HG_OUTER; side <= HG_INNER && shared->covers; side++)
 		if (shared->covered[side].covered)
-			hg_child_pin_covered(&state->inputs[side]->child, &shared->covered[side], area,
-								 &pins[side]);
+			hg_child_pin_covered(&state->inputs[side]->child, &shared->covered[side]);
 	LWLockRelease(&shared->cover_lock);
 	for (int side = HG_OUTER; side <= HG_INNER && !state->cover.too_late; side++)
 		if (shared->covered[side].covered)
-			hg_child_attach_covered(&state->inputs[side]->child, &shared->covered[side], area,
-									&pins[side]);
+			hg_child_attach_covered(&state->inputs[side]->child, &shared->covered[side]);
 }
 
 void

@@ -150,9 +150,9 @@ hg_star_cover(HgJoinStar *star, HgJoinRecord *record)
 
 	for (int t = 0; t <= star->tree.njoins && covered; t++)
 		if (t != star->graphs.fact)
-			covered = hg_child_cover(&star->tree.tables[t].input->child, true, NULL, NULL);
-	covered = covered &&
-			  hg_child_cover(&star->tree.tables[star->graphs.fact].input->child, true, NULL, NULL);
+			covered = hg_child_cover(&star->tree.tables[t].input->child, true, NULL);
+	covered =
+		covered && hg_child_cover(&star->tree.tables[star->graphs.fact].input->child, true, NULL);
 	record->scan_ms += hg_clock_ms() - start;
 	return covered;
 }
