@@ -68,6 +68,7 @@ hg_star_create(HgJoinState *state)
 	HgJoinStar *star = palloc0(sizeof(HgJoinStar));
 
 	MemoryContextSwitchTo(old);
+	star->graphs.tree = &star->tree;
 	/* a single join usually asks about its covered rows itself */
 	star->possible = hg_join_tree_init(&star->tree, state) &&
 					 (star->tree.njoins > 1 || hg_join_reduction_is_mixed(state->reduction) ||
@@ -108,7 +109,7 @@ hg_star_is_worth(HgJoinStar *star, const char **why_not)
 			star->graphs.fact = t;
 		most = Max(most, extent.rows);
 	}
-	if (replicas == 0 || !hg_star_has_sides(&star->tree, star->graphs.fact) ||
+	if (replicas == 0 || !hg_star_has_sides(&star->graphs) ||
 		!hg_cover_asks_star(star->tree.njoins, most, edges))
 		return false;
 	if (covered <= star->tree.njoins)
@@ -242,7 +243,7 @@ hg_star_report_columns(HgJoinState *state, const HgReduction *requested)
 			bytes[table] += star->tree.tables[table].input->child.covered->graph->flat.rows *
 							requested->columns[side].widths[c];
 		}
-	hg_star_report_demand(&star->tree, &star->graphs, bytes);
+	hg_star_report_demand(&star->graphs, bytes);
 }
 
 /* Prepares the job; returns false, with the reason in why_not, if that is not possible. */
@@ -257,12 +258,12 @@ hg_star_prepare(HgJoinState *state, const HgReduction *requested)
 	star->graphs.usual = -1;
 	do
 	{
-		if (!hg_star_next_sides(&star->tree, &star->graphs))
+		if (!hg_star_next_sides(&star->graphs))
 			return false;
 		/* the number of fact rows must be known */
 		if (star->graphs.complete)
 			hg_child_apply_pending(&star->tree.tables[star->graphs.fact].input->child);
-		if (!hg_star_find_graphs(&star->tree, &star->graphs))
+		if (!hg_star_find_graphs(&star->graphs))
 		{
 			*why_not = hg_star_no_graphs;
 			hg_star_report_columns(state, requested);
@@ -270,24 +271,24 @@ hg_star_prepare(HgJoinState *state, const HgReduction *requested)
 		}
 		*why_not = star->graphs.complete ? hg_star_unmatched : hg_star_repeated;
 	} while (hg_resident_graph_is_ambiguous(star->graphs.tables[star->graphs.fact].graph,
-											hg_star_found(&star->tree, &star->graphs)));
+											hg_star_found(&star->graphs)));
 	for (int t = 0; t <= star->tree.njoins; t++)
 	{
 		const uint32 stride = hg_covered_stride(star->tree.tables[t].input->child.covered);
 
 		star->graphs.tables[t].stride = hg_star_table(&star->graphs, t)->stride = stride;
 	}
-	hg_star_add_filters(&star->tree, &star->graphs);
+	hg_star_add_filters(&star->graphs);
 	*why_not = hg_star_no_columns;
 	if (requested != NULL && !hg_star_find_columns(state, requested))
 	{
 		hg_star_report_columns(state, requested);
 		return false;
 	}
-	hg_star_apply_others(&star->tree, &star->graphs);
+	hg_star_apply_others(&star->graphs);
 	*why_not = hg_star_changed;
 	hg_integers_init(&star->stale_probes);
-	if (!hg_star_find_stale(&star->tree, &star->graphs, &star->stale_probes))
+	if (!hg_star_find_stale(&star->graphs, &star->stale_probes))
 		return false;
 	hg_star_job_add_tables(star);
 	*why_not = NULL;
@@ -311,12 +312,12 @@ hg_star_note(HgJoinState *state, const HgReduction *requested, const HgStarAnswe
 	{
 		state->multiway.why_not = answer->ambiguous ? hg_star_repeated : hg_star_unmatched;
 		hg_resident_graph_note_ambiguous(star->graphs.tables[star->graphs.fact].graph,
-										 hg_star_found(&star->tree, &star->graphs));
+										 hg_star_found(&star->graphs));
 	}
 	if (answer->missing_on == 0)
 		return;
 	state->multiway.why_not = hg_star_no_graphs;
-	hg_star_report_missing(&star->tree, &star->graphs, answer->missing_on, &answer->missing);
+	hg_star_report_missing(&star->graphs, answer->missing_on, &answer->missing);
 	/* other replicas of the same tables may have evicted it */
 	hg_star_report_columns(state, requested);
 }

@@ -190,17 +190,6 @@ hg_star_find_column(HgJoinState *state, const HgReduction *requested, bool opera
 	return true;
 }
 
-/* Returns the table that is a side of the job. */
-static const HgStarTable *
-hg_star_side(const HgJoinStar *star, HgSide side)
-{
-	int t = 0;
-
-	while (star->graphs.tables[t].side != side || star->graphs.tables[t].lookup > 0)
-		t++;
-	return &star->graphs.tables[t];
-}
-
 int
 hg_star_expression(const HgJoinReduction *reduction, const HgReduceColumn *column)
 {
@@ -285,7 +274,7 @@ hg_star_find_computed(HgJoinState *state, const HgReduction *requested, HgReduce
 	column->side = (uint32) side;
 	column->column = (uint32) column_index;
 	star->reduction.columns[side].widths[column_index] = HG_COMPUTED_WIDTH;
-	table = hg_star_side(star, side);
+	table = &star->graphs.tables[hg_star_side(&star->graphs, side)];
 	return (uint32) column_index < before ||
 		   hg_replica_add_computed(&star->graphs.replica[side], &star->codes, side,
 								   (uint32) column_index, state->reduction, origin.column, operands,

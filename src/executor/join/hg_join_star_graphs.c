@@ -42,12 +42,12 @@
 
 /* Returns the graph of an end of an edge; NULL: there is none. */
 static HgPinnedGraph *
-hg_star_pin_graph(const HgJoinTree *tree, const HgTreeEdge *edge, int end)
+hg_star_pin_graph(const HgStarGraphs *graphs, const HgTreeEdge *edge, int end)
 {
 	const HgTreeColumn *column = &edge->ends[end];
 
-	return hg_covered_graph_by(tree->tables[column->table].input->child.covered, column->column,
-							   &edge->parts[end]);
+	return hg_covered_graph_by(graphs->tree->tables[column->table].input->child.covered,
+							   column->column, &edge->parts[end]);
 }
 
 /* Finds a graph's replica on the devices that have all others; returns false if there is none. */
@@ -126,15 +126,25 @@ hg_star_table(HgStarGraphs *graphs, int table)
 			   : &graphs->tables[table];
 }
 
+int
+hg_star_side(const HgStarGraphs *graphs, HgSide side)
+{
+	int t = 0;
+
+	while (graphs->tables[t].side != side || graphs->tables[t].lookup > 0)
+		t++;
+	return t;
+}
+
 /*
  * Lets a table be looked up by another one, by the columns of join j's edge.  Returns false if a
  * graph or room is missing, or if the table that would look up is the optional one.
  */
 static bool
-hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end, HgStarTable *table)
+hg_star_add_lookup(HgStarGraphs *graphs, int j, int end, HgStarTable *table)
 {
-	const HgTreeEdge *edge = &tree->edges[j];
-	const bool *preserved = tree->joins[j]->rules.preserved;
+	const HgTreeEdge *edge = &graphs->tree->edges[j];
+	const bool *preserved = graphs->tree->joins[j]->rules.preserved;
 	const HgStarTable *from = hg_star_table(graphs, edge->ends[1 - end].table);
 	HgReplicaCovered *replica = &graphs->replica[from->side];
 	HgReplicaFound *found;
@@ -148,8 +158,8 @@ hg_star_add_lookup(const HgJoinTree *tree, HgStarGraphs *graphs, int j, int end,
 						   .column = edge->ends[end].column};
 	found->lookup.from = from->lookup;
 	found->lookup.unmatched = preserved[1 - end];
-	table->own = hg_star_pin_graph(tree, edge, 1 - end);
-	table->graph = hg_star_pin_graph(tree, edge, end);
+	table->own = hg_star_pin_graph(graphs, edge, 1 - end);
+	table->graph = hg_star_pin_graph(graphs, edge, end);
 	return table->own != NULL && table->graph != NULL &&
 		   hg_star_use_own(graphs, from, table->own) && hg_star_use_found(graphs, from, table);
 }
@@ -173,7 +183,7 @@ hg_star_use_partitions(HgStarGraphs *graphs, HgStarTable *sides[2])
 
 /* Starts with the sides: the two ends of an edge of the fact relation. */
 static bool
-hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge *edge)
+hg_star_add_sides(HgStarGraphs *graphs, const HgTreeEdge *edge)
 {
 	const int fact_end = edge->ends[0].table == graphs->fact ? 0 : 1;
 	HgStarTable *fact = &graphs->tables[graphs->fact];
@@ -186,8 +196,8 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 	graphs->replica[HG_OUTER].nlookups = graphs->replica[HG_INNER].nlookups = 0;
 	graphs->replica[HG_OUTER].partitions = graphs->replica[HG_INNER].partitions = NULL;
 	graphs->at = HG_ALL_DEVICES;
-	fact->graph = other->own = hg_star_pin_graph(tree, edge, fact_end);
-	other->graph = hg_star_pin_graph(tree, edge, 1 - fact_end);
+	fact->graph = other->own = hg_star_pin_graph(graphs, edge, fact_end);
+	other->graph = hg_star_pin_graph(graphs, edge, 1 - fact_end);
 	if (fact->graph == NULL || other->graph == NULL)
 		return false;
 	if (graphs->partitioned)
@@ -198,12 +208,13 @@ hg_star_add_sides(const HgJoinTree *tree, HgStarGraphs *graphs, const HgTreeEdge
 
 /* Returns true if a join's edge has the fact relation, and the join is inner or else outer. */
 static bool
-hg_star_is_fact_edge(const HgJoinTree *tree, int j, int fact, bool inner)
+hg_star_is_fact_edge(const HgStarGraphs *graphs, int j, bool inner)
 {
-	const HgTreeEdge *edge = &tree->edges[j];
+	const HgTreeEdge *edge = &graphs->tree->edges[j];
 
-	return (tree->joins[j]->rules.join_type == JOIN_INNER) == inner &&
-		   (edge->ends[HG_OUTER].table == fact || edge->ends[HG_INNER].table == fact);
+	return (graphs->tree->joins[j]->rules.join_type == JOIN_INNER) == inner &&
+		   (edge->ends[HG_OUTER].table == graphs->fact ||
+			edge->ends[HG_INNER].table == graphs->fact);
 }
 
 /*
@@ -211,13 +222,13 @@ hg_star_is_fact_edge(const HgJoinTree *tree, int j, int fact, bool inner)
  * covers it, or another one by a column of it; -1: there is none.
  */
 static int
-hg_star_inner_edge(const HgJoinTree *tree, int fact)
+hg_star_inner_edge(const HgStarGraphs *graphs)
 {
 	int inner = -1;
 
-	for (int j = 0; j < tree->njoins; j++)
-		if (hg_star_is_fact_edge(tree, j, fact, true) &&
-			(inner < 0 || tree->joins[j] == tree->tables[fact].join))
+	for (int j = 0; j < graphs->tree->njoins; j++)
+		if (hg_star_is_fact_edge(graphs, j, true) &&
+			(inner < 0 || graphs->tree->joins[j] == graphs->tree->tables[graphs->fact].join))
 			inner = j;
 	return inner;
 }
@@ -227,45 +238,45 @@ hg_star_inner_edge(const HgJoinTree *tree, int fact)
  * that is executed first comes first.
  */
 static int
-hg_star_next_edge(const HgJoinTree *tree, int fact, int after)
+hg_star_next_edge(const HgStarGraphs *graphs, int after)
 {
-	const int inner = hg_star_inner_edge(tree, fact);
+	const int inner = hg_star_inner_edge(graphs);
 
 	if (inner >= 0)
 		return after < 0 ? inner : -1;
-	for (int j = after < 0 ? tree->njoins - 1 : after - 1; j >= 0; j--)
-		if (hg_star_is_fact_edge(tree, j, fact, false))
+	for (int j = after < 0 ? graphs->tree->njoins - 1 : after - 1; j >= 0; j--)
+		if (hg_star_is_fact_edge(graphs, j, false))
 			return j;
 	return -1;
 }
 
 bool
-hg_star_has_sides(const HgJoinTree *tree, int fact)
+hg_star_has_sides(const HgStarGraphs *graphs)
 {
-	return !tree->tables[fact].optional && hg_star_next_edge(tree, fact, -1) >= 0;
+	return !graphs->tree->tables[graphs->fact].optional && hg_star_next_edge(graphs, -1) >= 0;
 }
 
 bool
-hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs)
+hg_star_next_sides(HgStarGraphs *graphs)
 {
-	graphs->usual = hg_star_next_edge(tree, graphs->fact, graphs->usual);
+	graphs->usual = hg_star_next_edge(graphs, graphs->usual);
 	if (graphs->usual >= 0)
-		graphs->complete = tree->joins[graphs->usual]->rules.join_type != JOIN_INNER;
+		graphs->complete = graphs->tree->joins[graphs->usual]->rules.join_type != JOIN_INNER;
 	return graphs->usual >= 0;
 }
 
 /* Returns the bit set of table other and all tables that its rows look up. */
 static uint32
-hg_star_beyond(const HgJoinTree *tree, int fact, int other)
+hg_star_beyond(const HgStarGraphs *graphs, int other)
 {
 	uint32 beyond = UINT32_C(1) << other;
 
-	for (int n = 1; n < tree->njoins; n++)
-		for (int j = 0; j < tree->njoins; j++)
+	for (int n = 1; n < graphs->tree->njoins; n++)
+		for (int j = 0; j < graphs->tree->njoins; j++)
 			for (int end = 0; end < 2; end++)
-				if ((beyond >> tree->edges[j].ends[1 - end].table & 1) != 0 &&
-					tree->edges[j].ends[end].table != fact)
-					beyond |= UINT32_C(1) << tree->edges[j].ends[end].table;
+				if ((beyond >> graphs->tree->edges[j].ends[1 - end].table & 1) != 0 &&
+					graphs->tree->edges[j].ends[end].table != graphs->fact)
+					beyond |= UINT32_C(1) << graphs->tree->edges[j].ends[end].table;
 	return beyond;
 }
 
@@ -281,53 +292,49 @@ hg_star_is_computed_across(const HgStarGraphs *graphs, uint32 tables)
 
 /* Finds all graphs, on one device or as partitions on several. */
 static bool
-hg_star_find_all(const HgJoinTree *tree, HgStarGraphs *graphs, int first_edge)
+hg_star_find_all(HgStarGraphs *graphs, int first_edge)
 {
-	const HgTreeEdge *first = &tree->edges[first_edge];
+	const HgTreeEdge *first = &graphs->tree->edges[first_edge];
 	const int first_end = first->ends[0].table == graphs->fact ? 1 : 0;
 	const int other = first->ends[first_end].table;
 	bool reached[HG_TREE_TABLES] = {0};
-	int n = 0;
+	int n = 2;
 
 	graphs->missing = false;
-	if (!hg_star_add_sides(tree, graphs, first) ||
-		((graphs->complete ||
-		  hg_star_is_computed_across(graphs, hg_star_beyond(tree, graphs->fact, other))) &&
-		 !hg_star_add_lookup(tree, graphs, first_edge, first_end, &graphs->second_lookup)))
+	if (!hg_star_add_sides(graphs, first) ||
+		((graphs->complete || hg_star_is_computed_across(graphs, hg_star_beyond(graphs, other))) &&
+		 !hg_star_add_lookup(graphs, first_edge, first_end, &graphs->second_lookup)))
 		return false;
-	graphs->order[n++] = graphs->fact;
-	graphs->order[n++] = other;
 	reached[graphs->fact] = reached[other] = true;
-	while (n <= tree->njoins)
-		for (int j = 0; j < tree->njoins; j++)
+	while (n <= graphs->tree->njoins)
+		for (int j = 0; j < graphs->tree->njoins; j++)
 			for (int end = 0; end < 2; end++)
 			{
-				const HgTreeEdge *edge = &tree->edges[j];
+				const HgTreeEdge *edge = &graphs->tree->edges[j];
 
 				if (!reached[edge->ends[1 - end].table] || reached[edge->ends[end].table])
 					continue;
-				if (!hg_star_add_lookup(tree, graphs, j, end,
-										&graphs->tables[edge->ends[end].table]))
+				if (!hg_star_add_lookup(graphs, j, end, &graphs->tables[edge->ends[end].table]))
 					return false;
-				graphs->order[n++] = edge->ends[end].table;
 				reached[edge->ends[end].table] = true;
+				n++;
 			}
 	return !graphs->missing;
 }
 
 /* Returns the rank of an edge for partitioned sides; -1: its ends cannot be the sides. */
 static int
-hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
+hg_star_rank_edge(const HgStarGraphs *graphs, int j)
 {
-	const HgTreeEdge *edge = &tree->edges[j];
+	const HgTreeEdge *edge = &graphs->tree->edges[j];
 	const int end = edge->ends[0].table == graphs->fact ? 0 : 1;
 	const HgPinnedGraph *fact_graph;
 	const HgPinnedGraph *other;
 
-	if (!hg_star_is_fact_edge(tree, j, graphs->fact, !graphs->complete))
+	if (!hg_star_is_fact_edge(graphs, j, !graphs->complete))
 		return -1;
-	fact_graph = hg_star_pin_graph(tree, edge, end);
-	other = hg_star_pin_graph(tree, edge, 1 - end);
+	fact_graph = hg_star_pin_graph(graphs, edge, end);
+	other = hg_star_pin_graph(graphs, edge, 1 - end);
 	if (fact_graph == NULL || other == NULL)
 		return -1;
 	/* a too large graph is found by one key only, and not by fact rows that are whole */
@@ -338,14 +345,14 @@ hg_star_rank_edge(const HgJoinTree *tree, const HgStarGraphs *graphs, int j)
 
 /* Returns the join whose ends are the sides if one of them is partitioned. */
 static int
-hg_star_partitioned_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_partitioned_edge(const HgStarGraphs *graphs)
 {
-	int most = hg_star_rank_edge(tree, graphs, graphs->usual);
+	int most = hg_star_rank_edge(graphs, graphs->usual);
 	int chosen = graphs->usual;
 
-	for (int j = 0; j < tree->njoins; j++)
+	for (int j = 0; j < graphs->tree->njoins; j++)
 	{
-		const int rank = hg_star_rank_edge(tree, graphs, j);
+		const int rank = hg_star_rank_edge(graphs, j);
 
 		if (rank > most)
 			chosen = j;
@@ -356,42 +363,41 @@ hg_star_partitioned_edge(const HgJoinTree *tree, const HgStarGraphs *graphs)
 
 /* Returns the graph of the fact relation by its usual edge; NULL: there is none. */
 static HgPinnedGraph *
-hg_star_fact_graph(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_fact_graph(const HgStarGraphs *graphs)
 {
-	const HgTreeEdge *edge = &tree->edges[graphs->usual];
+	const HgTreeEdge *edge = &graphs->tree->edges[graphs->usual];
 
-	return hg_star_pin_graph(tree, edge, edge->ends[0].table == graphs->fact ? 0 : 1);
+	return hg_star_pin_graph(graphs, edge, edge->ends[0].table == graphs->fact ? 0 : 1);
 }
 
 bool
-hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs)
+hg_star_find_graphs(HgStarGraphs *graphs)
 {
-	const HgPinnedGraph *fact = hg_star_fact_graph(tree, graphs);
+	const HgPinnedGraph *fact = hg_star_fact_graph(graphs);
 
 	graphs->partitioned = false;
 	/* request no replicas for a device that cannot have all of them */
 	if (fact != NULL && !hg_resident_graph_is_too_large(fact) &&
-		hg_star_find_all(tree, graphs, graphs->usual))
+		hg_star_find_all(graphs, graphs->usual))
 		return true;
 	graphs->partitioned = true;
-	return hg_star_find_all(tree, graphs, hg_star_partitioned_edge(tree, graphs));
+	return hg_star_find_all(graphs, hg_star_partitioned_edge(graphs));
 }
 
 void
-hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
-					  const uint64 columns[HG_TREE_TABLES])
+hg_star_report_demand(const HgStarGraphs *graphs, const uint64 columns[HG_TREE_TABLES])
 {
-	const HgPinnedGraph *fact = hg_star_fact_graph(tree, graphs);
+	const HgPinnedGraph *fact = hg_star_fact_graph(graphs);
 	dsa_pointer counted[2 * HG_TREE_TABLES];
 	uint64 bytes[HG_TREE_TABLES];
 	HgGraphDemand demand = {0};
 	int n = 0;
 
 	memcpy(bytes, columns, sizeof(bytes));
-	for (int end = 0; end < 2 * tree->njoins; end++)
+	for (int end = 0; end < 2 * graphs->tree->njoins; end++)
 	{
-		const HgTreeEdge *edge = &tree->edges[end / 2];
-		const HgPinnedGraph *graph = hg_star_pin_graph(tree, edge, end % 2);
+		const HgTreeEdge *edge = &graphs->tree->edges[end / 2];
+		const HgPinnedGraph *graph = hg_star_pin_graph(graphs, edge, end % 2);
 		int i = 0;
 
 		if (graph == NULL)
@@ -403,7 +409,7 @@ hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
 		counted[n++] = graph->pointer;
 		bytes[edge->ends[end % 2].table] += hg_resident_graph_least_bytes(graph);
 	}
-	for (int t = 0; t <= tree->njoins; t++)
+	for (int t = 0; t <= graphs->tree->njoins; t++)
 		*(t == graphs->fact ? &demand.partitioning : &demand.whole) += bytes[t];
 	hg_resident_graph_report_demand(fact, &demand);
 }
@@ -435,10 +441,10 @@ hg_star_report_missing_lookup(HgStarGraphs *graphs, const HgStarTable *table,
 }
 
 void
-hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet device_set,
+hg_star_report_missing(HgStarGraphs *graphs, HgDeviceSet device_set,
 					   const HgMissingReplicas *missing)
 {
-	for (int t = 0; t <= tree->njoins; t++)
+	for (int t = 0; t <= graphs->tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
@@ -451,10 +457,10 @@ hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs, HgDeviceSet
 
 /* Adds a table that is looked up to a hash. */
 static uint64
-hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint64 found)
+hg_star_add_found(const HgStarGraphs *graphs, const HgStarTable *table, int t, uint64 found)
 {
 	/* values may be unique among some rows, but not among all */
-	const HgCovered *covered = tree->tables[t].input->child.covered;
+	const HgCovered *covered = graphs->tree->tables[t].input->child.covered;
 	const bool all = hg_covered_has_all(covered, table->graph) && !hg_covered_has_pending(covered);
 	const uint64 words[] = {table->use.name.serial, all};
 
@@ -462,18 +468,20 @@ hg_star_add_found(const HgJoinTree *tree, const HgStarTable *table, int t, uint6
 }
 
 uint64
-hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_found(const HgStarGraphs *graphs)
 {
 	uint64 found = 1;
 
-	for (int t = 0; t <= tree->njoins; t++)
+	for (int t = 0; t <= graphs->tree->njoins; t++)
 		if (graphs->tables[t].lookup > 0)
-			found = hg_star_add_found(tree, &graphs->tables[t], t, found);
+			found = hg_star_add_found(graphs, &graphs->tables[t], t, found);
 	if (graphs->second_lookup.lookup > 0)
-		found = hg_star_add_found(tree, &graphs->second_lookup, graphs->order[1], found);
+		found = hg_star_add_found(graphs, &graphs->second_lookup, hg_star_side(graphs, HG_INNER),
+								  found);
 	/* some fact rows may all have a match, even if others have none */
 	if (graphs->complete)
-		found = hash_combine64(found, tree->tables[graphs->fact].input->child.covered->rows);
+		found =
+			hash_combine64(found, graphs->tree->tables[graphs->fact].input->child.covered->rows);
 	return Max(found, 1);
 }
 
@@ -483,7 +491,7 @@ hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs)
  */
 
 void
-hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
+hg_star_add_filters(HgStarGraphs *graphs)
 {
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 	{
@@ -494,15 +502,15 @@ hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 		if (graphs->partitioned)
 			continue;
 		for (uint32 lookup = 0; lookup <= replica->nlookups; lookup++)
-			for (int t = 0; t <= tree->njoins; t++)
+			for (int t = 0; t <= graphs->tree->njoins; t++)
 			{
 				HgStarTable *table = &graphs->tables[t];
 				uint32 stride;
 
 				if (table->side != (HgSide) side || table->lookup != lookup)
 					continue;
-				(void) hg_join_add_filter(replica, lookup, tree->tables[t].input, table->graph,
-										  &graphs->at);
+				(void) hg_join_add_filter(replica, lookup, graphs->tree->tables[t].input,
+										  table->graph, &graphs->at);
 				stride = hg_row_filter_stride(&replica->filters, lookup);
 				if (stride > 0)
 					table->stride = stride;
@@ -511,14 +519,14 @@ hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs)
 }
 
 void
-hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs)
+hg_star_apply_others(const HgStarGraphs *graphs)
 {
-	for (int t = 0; t <= tree->njoins; t++)
+	for (int t = 0; t <= graphs->tree->njoins; t++)
 	{
 		const HgStarTable *table = &graphs->tables[t];
 
 		if (hg_row_filter_find(&graphs->replica[table->side].filters, table->lookup) == NULL)
-			hg_child_apply_pending(&tree->tables[t].input->child);
+			hg_child_apply_pending(&graphs->tree->tables[t].input->child);
 	}
 }
 
@@ -593,40 +601,39 @@ hg_stale_read(HgInput *input, int column, HgIntegers *values)
 	return values->count <= most;
 }
 
-/* Adds the covered rows of a table that find stale values of other tables. */
+/*
+ * Adds the covered rows of a table that find stale values of the tables that they look up.  Returns
+ * false if there are too many.
+ */
 static bool
-hg_stale_find(const HgJoinTree *tree, const HgStarGraphs *graphs, int t,
-			  const HgIntegers stale_values[HG_TREE_TABLES], HgIntegers *rows)
+hg_stale_find(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 {
-	const HgInput *input = tree->tables[t].input;
+	const HgInput *from = graphs->tree->tables[t].input;
 
-	for (int other = 0; other <= tree->njoins; other++)
-		if (graphs->tables[other].from == t &&
-			!hg_covered_find_rows(input->child.covered, graphs->tables[other].own,
-								  &stale_values[other], hg_stale_limit(input), rows))
+	for (int other = 0; other <= graphs->tree->njoins; other++)
+	{
+		const HgStarTable *table = &graphs->tables[other];
+		HgInput *input = graphs->tree->tables[other].input;
+		HgIntegers found;
+		HgIntegers values;
+
+		if (table->from != t)
+			continue;
+		hg_integers_init(&values);
+		hg_integers_init(&found);
+		if ((!input->child.covered->whole && !hg_stale_read(input, table->column, &values)) ||
+			!hg_stale_find(graphs, other, &found))
 			return false;
+		hg_covered_add_values(input->child.covered, &found, table->column, &values);
+		if (!hg_covered_find_rows(from->child.covered, table->own, &values, hg_stale_limit(from),
+								  rows))
+			return false;
+	}
 	return true;
 }
 
 bool
-hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs, HgIntegers *rows)
+hg_star_find_stale(const HgStarGraphs *graphs, HgIntegers *rows)
 {
-	HgIntegers stale_values[HG_TREE_TABLES];
-
-	/* from the tables that look nothing up towards the fact relation, which is first in order */
-	for (int n = tree->njoins; n > 0; n--)
-	{
-		const int t = graphs->order[n];
-		const int column = graphs->tables[t].column;
-		HgInput *input = tree->tables[t].input;
-		HgIntegers found;
-
-		hg_integers_init(&stale_values[t]);
-		hg_integers_init(&found);
-		if ((!input->child.covered->whole && !hg_stale_read(input, column, &stale_values[t])) ||
-			!hg_stale_find(tree, graphs, t, stale_values, &found))
-			return false;
-		hg_covered_add_values(input->child.covered, &found, column, &stale_values[t]);
-	}
-	return hg_stale_find(tree, graphs, graphs->fact, stale_values, rows);
+	return hg_stale_find(graphs, graphs->fact, rows);
 }

@@ -130,11 +130,11 @@ typedef struct HgStarTable
 /* The graphs of a multi-way join. */
 typedef struct HgStarGraphs
 {
+	const HgJoinTree *tree;
 	int fact;	   /* table of the tree that is the fact relation */
 	int usual;	   /* edge whose ends are the sides, unless partitions make another one better */
 	bool complete; /* the edge is a left join's: every fact row must have a match there */
 	HgStarTable tables[HG_TREE_TABLES]; /* by table of the tree */
-	int order[HG_TREE_TABLES];			/* all tables, each after the one that looks it up */
 	HgStarTable second_lookup; /* the inner side, if fact rows look it up again; else lookup is 0 */
 	uint32 computed[HG_MAX_REDUCE_ITEMS]; /* bit sets of the tables of each computed column */
 	int ncomputed;
@@ -144,23 +144,26 @@ typedef struct HgStarGraphs
 	bool missing;				 /* some replicas are missing, and were requested */
 } HgStarGraphs;
 
-/* Returns true if table fact can be the fact relation: some other table can be the other side. */
-extern bool hg_star_has_sides(const HgJoinTree *tree, int fact);
+/*
+ * Returns true if graphs->fact can be the fact relation: some other table can be the other side.
+ * Only tree and fact of graphs must be set.
+ */
+extern bool hg_star_has_sides(const HgStarGraphs *graphs);
 
 /*
  * Sets graphs->usual to the next edge whose ends can be the sides of the job (the first if it is
  * -1), and graphs->complete.  Returns false if there is no other.
  */
-extern bool hg_star_next_sides(const HgJoinTree *tree, HgStarGraphs *graphs);
+extern bool hg_star_next_sides(HgStarGraphs *graphs);
 
 /*
  * Finds the graphs of all tables of a tree, and their replicas, in CurrentMemoryContext.  The
- * caller has covered rows of all tables, and has set fact, usual, complete, computed and ncomputed
- * of graphs.  Returns true if one device has all replicas, or if several devices have the
+ * caller has covered rows of all tables, and has set tree, fact, usual, complete, computed and
+ * ncomputed of graphs.  Returns true if one device has all replicas, or if several devices have the
  * partitions of a side and each of them has all other replicas.  Otherwise requests replicas that
  * it finds missing, and returns false.
  */
-extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
+extern bool hg_star_find_graphs(HgStarGraphs *graphs);
 
 /*
  * Returns the entry by which a device reads a table's columns and looks other tables up from its
@@ -168,12 +171,14 @@ extern bool hg_star_find_graphs(const HgJoinTree *tree, HgStarGraphs *graphs);
  */
 extern HgStarTable *hg_star_table(HgStarGraphs *graphs, int table);
 
+/* Returns the table that is a side of the job. */
+extern int hg_star_side(const HgStarGraphs *graphs, HgSide side);
+
 /*
  * Reports to the loader how many bytes of replicas the tree needs, because some are missing.
  * columns[]: the bytes of column replicas, by table.
  */
-extern void hg_star_report_demand(const HgJoinTree *tree, const HgStarGraphs *graphs,
-								  const uint64 columns[HG_TREE_TABLES]);
+extern void hg_star_report_demand(const HgStarGraphs *graphs, const uint64 columns[HG_TREE_TABLES]);
 
 /*
  * Finds the replica of the column with attribute `number` on the devices that have everything else,
@@ -185,35 +190,34 @@ extern bool hg_star_find_replica_column(HgStarGraphs *graphs, const HgStarTable 
 										const HgGraphCodes **codes);
 
 /* Records replicas that the devices of device_set reported missing. */
-extern void hg_star_report_missing(const HgJoinTree *tree, HgStarGraphs *graphs,
-								   HgDeviceSet device_set, const HgMissingReplicas *missing);
+extern void hg_star_report_missing(HgStarGraphs *graphs, HgDeviceSet device_set,
+								   const HgMissingReplicas *missing);
 
 /*
  * Returns a hash, not 0, of the graphs that are looked up and, if every fact row must have a
  * match, of the number of covered fact rows.  It names a combination that was found ambiguous
  * (hg_resident_graph_is_ambiguous()).
  */
-extern uint64 hg_star_found(const HgJoinTree *tree, const HgStarGraphs *graphs);
+extern uint64 hg_star_found(const HgStarGraphs *graphs);
 
 /*
  * Adds filters for the pending predicates of all tables, unless sides are partitioned; restricts
  * graphs->at to devices that can apply them, and sets the strides of tables with a filter.
  */
-extern void hg_star_add_filters(const HgJoinTree *tree, HgStarGraphs *graphs);
+extern void hg_star_add_filters(HgStarGraphs *graphs);
 
 /*
  * Applies, in this process, the pending predicates of tables without a filter.  Call it when a
  * device is known to have everything else.
  */
-extern void hg_star_apply_others(const HgJoinTree *tree, const HgStarGraphs *graphs);
+extern void hg_star_apply_others(const HgStarGraphs *graphs);
 
 /*
  * Adds the numbers of the stale probes to rows: the covered fact rows that may match delta rows of
  * other tables, directly or through rows of a third table.  A row can be added twice.  Reads the
  * tables' delta rows and starts the tables again.  Returns false if there are too many.
  */
-extern bool hg_star_find_stale(const HgJoinTree *tree, const HgStarGraphs *graphs,
-							   HgIntegers *rows);
+extern bool hg_star_find_stale(const HgStarGraphs *graphs, HgIntegers *rows);
 
 /* ---------------------------------------------------------------------
  * Columns
