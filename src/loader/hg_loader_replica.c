@@ -273,7 +273,7 @@ hg_replica_pinned_at(const HgReplicaPart *part)
 	HgDeviceCopy *copy =
 		&hg_graph_version_copies(part->version, part->partitioning)[part->device_no];
 
-	if (hg_device_copy_is_due(copy, part->epoch))
+	if (hg_device_copy_needs_upload(copy, part->epoch))
 	{
 		if (!hg_replica_graph(part))
 			return false;
@@ -284,9 +284,9 @@ hg_replica_pinned_at(const HgReplicaPart *part)
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 		if (pg_atomic_read_u32(&part->version->columns[i].number) != InvalidAttrNumber &&
 			hg_device_copy_is_present(copy, part->epoch) &&
-			hg_device_copy_is_due(&hg_graph_version_column_copies(part->version, part->partitioning,
-																  i)[part->device_no],
-								  part->epoch) &&
+			hg_device_copy_needs_upload(&hg_graph_version_column_copies(
+											part->version, part->partitioning, i)[part->device_no],
+										part->epoch) &&
 			!hg_replica_column(part, i))
 			return false;
 	return true;
@@ -322,7 +322,7 @@ hg_replica_find_home(HgResidentGraph *version, const HgReplicaHolders *holders)
 		HgDeviceStatus status;
 		int64 room;
 
-		if (!hg_device_copy_is_due(&version->copies[device_no], holders->epochs[device_no]) ||
+		if (!hg_device_copy_needs_upload(&version->copies[device_no], holders->epochs[device_no]) ||
 			!hg_replica_status_at(device_no, &status))
 			continue;
 		room = (int64) status.replica_limit - (int64) status.replica_bytes;
@@ -434,7 +434,7 @@ hg_replica_partitions(HgReplicaPart *part, const HgReplicaHolders *holders, bool
 
 	if (partitioning == 0)
 		return false;
-	if (hg_graph_version_is_to_be_partitioned(part->version, holders) &&
+	if (hg_graph_version_needs_partitions(part->version, holders) &&
 		!hg_replica_partition(part->key, part->pinned, partitioning, part->is_left))
 		return false;
 	part->partitioning = hg_graph_version_partitions(part->version);
@@ -480,7 +480,7 @@ hg_replica_copartition_with(HgReplicaPart *part, const HgReplicaHolders *holders
 	HgPartitioning view;
 	bool there = false;
 
-	if (partitioning == NULL || !hg_graph_copartition_is_due(part->version, with, holders))
+	if (partitioning == NULL || !hg_graph_copartition_needs_loader(part->version, with, holders))
 		return false;
 	hg_graph_partitions_view(partitioning, CurrentMemoryContext, &view);
 	part->partitions = &view;
@@ -489,8 +489,8 @@ hg_replica_copartition_with(HgReplicaPart *part, const HgReplicaHolders *holders
 		 device_no < HG_GPU_DEVICES && part->copartition != NULL && !part->is_left(); device_no++)
 	{
 		if ((partitioning->device_set & HG_DEVICE_BIT(device_no)) == 0 ||
-			!hg_device_copy_is_due(&part->copartition->copies[device_no],
-								   holders->epochs[device_no]))
+			!hg_device_copy_needs_upload(&part->copartition->copies[device_no],
+										 holders->epochs[device_no]))
 			continue;
 		*tried = true;
 		part->device_no = device_no;
@@ -540,11 +540,10 @@ hg_replica_pinned(HgResidentRelation key, const HgPinnedGraph *pinned,
 
 	if (((hg_graph_version_partitioning(version, holders) == 0 &&
 		  !hg_graph_version_is_replicated(version, holders)) ||
-		 hg_graph_version_demand_is_due(version, holders) ||
-		 hg_graph_version_may_widen(version, holders)) &&
+		 hg_graph_version_needs_devices(version, holders)) &&
 		!hg_replica_find_partitioning(version, holders))
 		return !is_left();
-	if (hg_graph_version_lacks_home(version, holders))
+	if (hg_graph_version_needs_home(version, holders))
 		hg_replica_find_home(version, holders);
 	hg_graph_version_note_upload(version);
 	there = hg_replica_partitions(&part, holders, &tried);

@@ -50,7 +50,7 @@ hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch)
 }
 
 bool
-hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch)
+hg_device_copy_needs_upload(HgDeviceCopy *copy, uint64 epoch)
 {
 	if (epoch == 0 || pg_atomic_read_u64(&copy->holder) == epoch)
 		return false;
@@ -93,7 +93,7 @@ hg_device_copy_set_missing(HgDeviceCopy *copy, uint64 epoch)
 }
 
 void
-hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch)
+hg_device_copy_set_evicted(HgDeviceCopy *copy, uint64 epoch)
 {
 	uint32 rest_ms = HG_REPLICA_FIRST_RETRY_MS;
 

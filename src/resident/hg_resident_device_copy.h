@@ -67,13 +67,13 @@ extern void hg_device_copies_forget(HgDeviceCopy *copies);
  */
 extern bool hg_device_copy_is_present(HgDeviceCopy *copy, uint64 epoch);
 /* Returns true if the process with this epoch has no replica, and shall be sent it now. */
-extern bool hg_device_copy_is_due(HgDeviceCopy *copy, uint64 epoch);
+extern bool hg_device_copy_needs_upload(HgDeviceCopy *copy, uint64 epoch);
 /* Records that the process has the replica, which takes that many bytes of device memory. */
 extern void hg_device_copy_set_present(HgDeviceCopy *copy, uint64 epoch, uint64 bytes);
 /* Records that the process could not take the replica: not sent again for HG_REPLICA_RETRY_MS. */
 extern void hg_device_copy_set_missing(HgDeviceCopy *copy, uint64 epoch);
 /* Records that the process has evicted the replica, unless that was recorded already. */
-extern void hg_device_copy_set_gone(HgDeviceCopy *copy, uint64 epoch);
+extern void hg_device_copy_set_evicted(HgDeviceCopy *copy, uint64 epoch);
 
 /* Returns the set of devices whose processes are recorded to have a replica. */
 extern HgDeviceSet hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);

@@ -162,7 +162,7 @@ hg_resident_graph_pin_to_send(HgResidentRelation key, const HgKeyNumbers *number
 		return NULL;
 	graph = hg_directory_find_graph(entry, numbers);
 	if (graph != NULL && DsaPointerIsValid(graph->version) &&
-		(holders == NULL || hg_graph_is_to_be_sent(entry, graph, holders)))
+		(holders == NULL || hg_graph_needs_loader(entry, graph, holders)))
 	{
 		hg_graph_version_pin(hg_graph_version(graph->version));
 		pinned->pointer = graph->version;
@@ -357,8 +357,8 @@ hg_resident_graph_set_missing(const HgPinnedGraph *graph, bool partitioned, HgDe
 	hg_graph_replica_holders(&holders);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
-			is_missing |= hg_graph_version_set_gone(version, partitioned, device_no,
-													holders.epochs[device_no], missing);
+			is_missing |= hg_graph_version_note_missing(version, partitioned, device_no,
+														holders.epochs[device_no], missing);
 	hg_resident_count(HG_COUNT_REPLICAS_MISSING, is_missing);
 }
 
@@ -379,7 +379,7 @@ hg_resident_graph_set_missing_copartition(const HgPinnedGraph *graph, const HgPi
 	hg_graph_replica_holders(&holders);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && copartition != NULL; device_no++)
 		if ((device_set & HG_DEVICE_BIT(device_no)) != 0)
-			hg_device_copy_set_gone(&copartition->copies[device_no], holders.epochs[device_no]);
+			hg_device_copy_set_evicted(&copartition->copies[device_no], holders.epochs[device_no]);
 }
 
 void

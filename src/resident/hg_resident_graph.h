@@ -247,8 +247,8 @@ extern bool hg_graph_copartition_has_replicas(HgResidentGraph *graph,
  * Returns true if a loader has work for a requested co-partitioning with this version: to compute
  * it, or to send a partition to a device.
  */
-extern bool hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
-										const HgReplicaHolders *holders);
+extern bool hg_graph_copartition_needs_loader(HgResidentGraph *graph, HgResidentGraph *with,
+											  const HgReplicaHolders *holders);
 
 /*
  * Returns the partitioning of a version, or NULL if it has none over the devices that it should

@@ -171,8 +171,8 @@ hg_graph_copartition_partitions(HgResidentGraph *with, const HgReplicaHolders *h
 }
 
 bool
-hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
-							const HgReplicaHolders *holders)
+hg_graph_copartition_needs_loader(HgResidentGraph *graph, HgResidentGraph *with,
+								  const HgReplicaHolders *holders)
 {
 	const HgGraphPartitions *partitions = hg_graph_copartition_partitions(with, holders);
 	HgGraphCopartition *copartition;
@@ -187,6 +187,7 @@ hg_graph_copartition_is_due(HgResidentGraph *graph, HgResidentGraph *with,
 										  GetCurrentTimestamp(), HG_REPLICA_RETRY_MS);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
 		due = (copartition->device_set & HG_DEVICE_BIT(device_no)) != 0 &&
-			  hg_device_copy_is_due(&copartition->copies[device_no], holders->epochs[device_no]);
+			  hg_device_copy_needs_upload(&copartition->copies[device_no],
+										  holders->epochs[device_no]);
 	return due;
 }

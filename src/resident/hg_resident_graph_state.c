@@ -149,11 +149,11 @@ hg_graph_replica_holders(HgReplicaHolders *holders)
 }
 
 bool
-hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
-					   const HgReplicaHolders *holders)
+hg_graph_needs_loader(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
+					  const HgReplicaHolders *holders)
 {
 	HgResidentGraph *version = hg_graph_version(graph->version);
-	bool due = hg_graph_version_is_due(version, holders);
+	bool due = hg_graph_version_needs_loader(version, holders);
 	AttrNumber columns[HG_GRAPH_COPARTITIONS];
 	const int n = hg_graph_copartition_asked(version, columns);
 
@@ -163,7 +163,7 @@ hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *gr
 		const HgDirectoryGraph *with = hg_directory_find_graph(entry, &numbers);
 
 		due = with != NULL && with != graph && DsaPointerIsValid(with->version) &&
-			  hg_graph_copartition_is_due(version, hg_graph_version(with->version), holders);
+			  hg_graph_copartition_needs_loader(version, hg_graph_version(with->version), holders);
 	}
 	return due;
 }
@@ -186,7 +186,7 @@ hg_graphs_observe(HgDirectoryEntry *entry)
 		if (!graph->wanted && hg_graph_is_due(entry, graph))
 			graph->wanted = true;
 		wanted |= graph->wanted || (DsaPointerIsValid(graph->version) &&
-									hg_graph_is_to_be_sent(entry, graph, &holders));
+									hg_graph_needs_loader(entry, graph, &holders));
 	}
 	return wanted;
 }

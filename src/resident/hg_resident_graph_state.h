@@ -66,8 +66,8 @@ extern bool hg_graph_replica_holders(HgReplicaHolders *holders);
  * Returns true if a loader must send a graph's replica, or a partition of it, to a device.  The
  * graph must have a version.
  */
-extern bool hg_graph_is_to_be_sent(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
-								   const HgReplicaHolders *holders);
+extern bool hg_graph_needs_loader(const HgDirectoryEntry *entry, const HgDirectoryGraph *graph,
+								  const HgReplicaHolders *holders);
 
 /*
  * Marks the graphs of a locked entry that a loader shall make now (wanted).  Returns true if it has

@@ -354,15 +354,17 @@ hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSet device_set
 }
 
 bool
-hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_needs_devices(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
 	HgDeviceSet others = 0;
 
+	if (partitioning == 0)
+		return hg_graph_wishes_are_due(&graph->wishes);
 	for (int device_no = 0; device_no < HG_GPU_DEVICES; device_no++)
 		if (holders->epochs[device_no] != 0)
 			others |= HG_DEVICE_BIT(device_no) & ~partitioning;
-	return partitioning != 0 && others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
+	return others != 0 && pg_atomic_read_u32(&graph->too_large) != 0 &&
 		   TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->chosen_at),
 									  GetCurrentTimestamp(), HG_REPLICA_RETRY_MS);
 }
@@ -440,7 +442,7 @@ hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer pointer)
 }
 
 bool
-hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_needs_partitions(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
 	const HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
@@ -452,13 +454,6 @@ hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph, const HgReplicaHol
 			return false;
 	return TimestampDifferenceExceeds((TimestampTz) pg_atomic_read_u64(&graph->partitioning_at),
 									  GetCurrentTimestamp(), HG_REPLICA_RETRY_MS);
-}
-
-bool
-hg_graph_version_demand_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
-{
-	return hg_graph_version_partitioning(graph, holders) == 0 &&
-		   hg_graph_wishes_are_due(&graph->wishes);
 }
 
 HgDeviceSet
@@ -475,7 +470,7 @@ hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders)
 }
 
 bool
-hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_needs_home(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	/* a partitioned version gets a home only on request */
 	return hg_graph_version_homes(graph, holders) == 0 &&
@@ -513,23 +508,23 @@ hg_graph_version_column_copies(HgResidentGraph *graph, HgGraphPartitions *partit
  * columns, or its partition of them.  Columns are not sent before the version.
  */
 static bool
-hg_graph_version_is_due_at(HgResidentGraph *graph, HgGraphPartitions *partitions, int device_no,
-						   uint64 epoch)
+hg_graph_version_needs_upload(HgResidentGraph *graph, HgGraphPartitions *partitions, int device_no,
+							  uint64 epoch)
 {
 	HgDeviceCopy *copy = &hg_graph_version_copies(graph, partitions)[device_no];
 	const bool replica = hg_device_copy_is_present(copy, epoch);
-	bool due = hg_device_copy_is_due(copy, epoch);
+	bool due = hg_device_copy_needs_upload(copy, epoch);
 
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS && replica && !due; i++)
 		due = pg_atomic_read_u32(&graph->columns[i].number) != InvalidAttrNumber &&
-			  hg_device_copy_is_due(
+			  hg_device_copy_needs_upload(
 				  &hg_graph_version_column_copies(graph, partitions, i)[device_no], epoch);
 	return due;
 }
 
 bool
-hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no, uint64 epoch,
-						  const HgMissingReplicas *missing)
+hg_graph_version_note_missing(HgResidentGraph *graph, bool partitioned, int device_no, uint64 epoch,
+							  const HgMissingReplicas *missing)
 {
 	HgGraphPartitions *partitions = partitioned ? hg_graph_version_partitions(graph) : NULL;
 	HgReplicaName name = hg_graph_version_name(graph, InvalidAttrNumber);
@@ -541,14 +536,14 @@ hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_n
 	name.partition = partitioned;
 	gone = hg_replica_is_missing(missing, &name);
 	if (gone)
-		hg_device_copy_set_gone(&hg_graph_version_copies(graph, partitions)[device_no], epoch);
+		hg_device_copy_set_evicted(&hg_graph_version_copies(graph, partitions)[device_no], epoch);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
 		name.column = pg_atomic_read_u32(&graph->columns[i].number);
 		if (name.column == InvalidAttrNumber || !hg_replica_is_missing(missing, &name))
 			continue;
-		hg_device_copy_set_gone(&hg_graph_version_column_copies(graph, partitions, i)[device_no],
-								epoch);
+		hg_device_copy_set_evicted(&hg_graph_version_column_copies(graph, partitions, i)[device_no],
+								   epoch);
 		gone = true;
 	}
 	return gone;
@@ -560,28 +555,28 @@ hg_graph_version_partitions_are_due(HgResidentGraph *graph, const HgReplicaHolde
 {
 	const HgDeviceSet partitioning = hg_graph_version_partitioning(graph, holders);
 	HgGraphPartitions *partitions = hg_graph_version_partitions(graph);
-	bool due = hg_graph_version_is_to_be_partitioned(graph, holders) ||
-			   hg_graph_version_may_widen(graph, holders);
+	bool due = hg_graph_version_needs_partitions(graph, holders);
 
 	if (partitions == NULL || partitions->device_set != partitioning)
 		return due;
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
-		due = (partitioning & HG_DEVICE_BIT(device_no)) != 0 &&
-			  hg_graph_version_is_due_at(graph, partitions, device_no, holders->epochs[device_no]);
+		due =
+			(partitioning & HG_DEVICE_BIT(device_no)) != 0 &&
+			hg_graph_version_needs_upload(graph, partitions, device_no, holders->epochs[device_no]);
 	return due;
 }
 
 bool
-hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders)
+hg_graph_version_needs_loader(HgResidentGraph *graph, const HgReplicaHolders *holders)
 {
 	const HgDeviceSet homes = hg_graph_version_homes(graph, holders);
-	const bool any = hg_graph_version_lacks_home(graph, holders);
+	const bool any = hg_graph_version_needs_home(graph, holders);
 	bool due = hg_graph_version_partitions_are_due(graph, holders) ||
-			   hg_graph_version_demand_is_due(graph, holders);
+			   hg_graph_version_needs_devices(graph, holders);
 
 	for (int device_no = 0; device_no < HG_GPU_DEVICES && !due; device_no++)
 		due = (any || (homes & HG_DEVICE_BIT(device_no)) != 0) &&
-			  hg_graph_version_is_due_at(graph, NULL, device_no, holders->epochs[device_no]);
+			  hg_graph_version_needs_upload(graph, NULL, device_no, holders->epochs[device_no]);
 	return due && graph->rows > 0;
 }
 

@@ -252,7 +252,7 @@ extern void hg_graph_version_note_upload(HgResidentGraph *graph);
 extern HgDeviceSet hg_graph_version_homes(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Returns true if the version shall have a home, and has none yet. */
-extern bool hg_graph_version_lacks_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern bool hg_graph_version_needs_home(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Adds devices to a version's homes. */
 extern void hg_graph_version_add_homes(HgResidentGraph *graph, HgDeviceSet device_set);
@@ -282,16 +282,12 @@ extern void hg_graph_version_set_partitioning(HgResidentGraph *graph, HgDeviceSe
 extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 
 /*
- * Returns true if the version is not to be partitioned, and a loader shall decide about that
- * because of the needs that joins have reported (hg_graph_wishes_are_due).
+ * Returns true if a loader shall choose again over which devices to partition the version: it is
+ * not to be partitioned, but joins have reported needs (hg_graph_wishes_are_due); or it is too
+ * large and was partitioned HG_REPLICA_RETRY_MS ago, and there is a device process without a part
+ * in it.
  */
-extern bool hg_graph_version_demand_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
-
-/*
- * Returns true if a version that is too large has been partitioned for HG_REPLICA_RETRY_MS, and
- * there is a device process without a part in it.
- */
-extern bool hg_graph_version_may_widen(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern bool hg_graph_version_needs_devices(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /* Returns the current partitioning of a version, or NULL. */
 extern HgGraphPartitions *hg_graph_version_partitions(HgResidentGraph *graph);
@@ -322,11 +318,11 @@ extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph,
 													HgGraphPartitions *partitions, int column);
 
 /* Returns true if the version shall be partitioned, is not yet, and all devices have processes. */
-extern bool hg_graph_version_is_to_be_partitioned(HgResidentGraph *graph,
-												  const HgReplicaHolders *holders);
+extern bool hg_graph_version_needs_partitions(HgResidentGraph *graph,
+											  const HgReplicaHolders *holders);
 
 /* Returns true if a loader has to send any of a version, or to choose devices for it. */
-extern bool hg_graph_version_is_due(HgResidentGraph *graph, const HgReplicaHolders *holders);
+extern bool hg_graph_version_needs_loader(HgResidentGraph *graph, const HgReplicaHolders *holders);
 
 /*
  * Returns the name on devices of the replica of a column of a version; with InvalidAttrNumber, of
@@ -345,8 +341,8 @@ extern uint64 hg_graph_version_least_bytes(const HgResidentGraph *graph);
  * version and its columns or, if partitioned is true, of the device's partitions of them.  Returns
  * true if any of the missing replicas was of this version.
  */
-extern bool hg_graph_version_set_gone(HgResidentGraph *graph, bool partitioned, int device_no,
-									  uint64 epoch, const HgMissingReplicas *missing);
+extern bool hg_graph_version_note_missing(HgResidentGraph *graph, bool partitioned, int device_no,
+										  uint64 epoch, const HgMissingReplicas *missing);
 
 /* Returns true if a device is recorded to have a replica, or all devices their partitions. */
 extern bool hg_graph_version_is_replicated(HgResidentGraph *graph, const HgReplicaHolders *holders);
