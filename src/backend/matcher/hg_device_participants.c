@@ -91,18 +91,16 @@ hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 }
 
 void
-hg_device_participants_init_upload(HgDeviceParticipantsShared *shared, const HgJobColumns *columns)
+hg_device_participants_init_early(HgDeviceParticipantsShared *shared, bool pages,
+								  const HgJobColumns *upload_columns)
 {
-	if (shared->job != 0)
-		shared->upload_job = hg_device_participants_number();
-	shared->upload_columns = *columns;
-}
-
-void
-hg_device_participants_init_pages(HgDeviceParticipantsShared *shared)
-{
-	if (shared->job != 0)
+	if (shared->job != 0 && pages)
 		shared->pages_job = hg_device_participants_number();
+	if (shared->job != 0 && upload_columns != NULL)
+	{
+		shared->upload_job = hg_device_participants_number();
+		shared->upload_columns = *upload_columns;
+	}
 }
 
 void
@@ -131,14 +129,14 @@ hg_device_participants_finish_upload(HgDeviceParticipantsShared *shared, HgUploa
 static bool
 hg_device_participants_is_late(const HgDeviceParticipants *device)
 {
-	return device->participants->participants.arrived > 0;
+	return device->task->participants.participants.arrived > 0;
 }
 
 /* Waits for the others, or counts an arrive that is over. Their earlier writes are visible. */
 static void
 hg_device_participants_arrive(HgDeviceParticipants *device)
 {
-	HgParticipants *participants = &device->participants->participants;
+	HgParticipants *participants = &device->task->participants.participants;
 
 	if (hg_device_participants_is_late(device))
 	{
@@ -146,14 +144,14 @@ hg_device_participants_arrive(HgDeviceParticipants *device)
 		return;
 	}
 	participants->arrive(participants->arg);
-	hg_host_rethrow(device->participants->host);
+	hg_host_rethrow(&device->task->host);
 }
 
 /* Converts the status of a wait that timed out into a complaint. */
 static HgStatus
 hg_device_participants_status(HgDeviceParticipants *device, HgStatus status, HgError *error)
 {
-	if (status != HG_CANCELLED || !hg_host_timed_out(device->participants->host))
+	if (status != HG_CANCELLED || !hg_host_timed_out(&device->task->host))
 		return status;
 	return hg_device_complain(device->shared->device_no, error);
 }
@@ -207,9 +205,9 @@ hg_device_participants_engine(HgDeviceParticipants *device, HgError *error)
 
 /* Step 1: opens the job and gives it this process's keys and columns. */
 static HgStatus
-hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spec,
-							  const HgKeySet sides[2], HgError *error)
+hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spec, HgError *error)
 {
+	const HgKeySet *sides = device->task->sides;
 	bool wanted = hg_backend == HG_BACKEND_CUDA;
 	HgEngine *engine;
 	HgStatus status;
@@ -221,9 +219,9 @@ hg_device_participants_append(HgDeviceParticipants *device, const HgJobSpec *spe
 	engine = hg_device_participants_engine(device, error);
 	if (engine == NULL)
 		return error->status;
-	status = engine->open(engine, &device->participants->host->host, spec, &device->job, error);
+	status = engine->open(engine, &device->task->host.host, spec, &device->job, error);
 	if (status == HG_OK)
-		hg_device_timeout_begin_work(device->participants->host);
+		hg_device_timeout_begin_work(&device->task->host);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		for (int i = 0; i < sides[side].npieces && status == HG_OK; i++)
 		{
@@ -259,9 +257,9 @@ hg_device_participants_expects_upload(const HgDeviceParticipants *device)
  */
 static HgStatus
 hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *spec,
-								 const HgKeySet sides[2], HgError *error)
+								 HgError *error)
 {
-	HgUpload *upload = device->upload;
+	HgUpload *upload = device->task->spec.upload;
 	HgStatus status;
 
 	if (!hg_device_participants_expects_upload(device))
@@ -269,14 +267,14 @@ hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *
 	if (upload == NULL)
 		return HG_OK;
 	if (hg_upload_is_unused(upload))
-		return hg_device_participants_append(device, spec, sides, error);
-	status = hg_upload_finish(upload, device->participants->host, sides, error);
+		return hg_device_participants_append(device, spec, error);
+	status = hg_upload_finish(upload, &device->task->host, device->task->sides, error);
 	if (status != HG_OK)
 		return status;
-	hg_device_timeout_begin_work(device->participants->host);
+	hg_device_timeout_begin_work(&device->task->host);
 	if (hg_device_participants_engine(device, error) == NULL)
 		return error->status;
-	device->job = hg_upload_take_job(upload, &device->participants->host->host);
+	device->job = hg_upload_take_job(upload, &device->task->host.host);
 	device->uploaded_rows = hg_upload_rows(upload);
 	return HG_OK;
 }
@@ -329,10 +327,10 @@ hg_device_participants_count(HgDeviceParticipants *device, HgMatchMode mode, uin
 
 /* Step 2, by the process that comes first: builds, and reduces or counts the matches of all. */
 static HgStatus
-hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *spec,
-							 HgError *error)
+hg_device_participants_build(HgDeviceParticipants *device, HgError *error)
 {
-	const uint64 most = device->participants->spec.match_bytes / (2 * sizeof(uint32));
+	const HgMatcherSpec *spec = &device->task->spec;
+	const uint64 most = device->task->participants.spec.match_bytes / (2 * sizeof(uint32));
 	HgDeviceAttempt *attempt = device->attempt;
 	uint32 none = 0;
 	HgStatus status;
@@ -345,7 +343,7 @@ hg_device_participants_build(HgDeviceParticipants *device, const HgMatcherSpec *
 	if (status == HG_OK && device->reduction != NULL)
 	{
 		status = hg_reduction_fetch(device->reduction, &device->calls, device->job, spec->mode,
-									device->context, &device->groups, error);
+									device->task->context, &device->groups, error);
 		if (status == HG_OK &&
 			!hg_device_participants_can_have(device, spec->mode, device->groups.pairs))
 			return hg_device_distrust(device->shared->device_no, error);
@@ -371,7 +369,7 @@ static HgStatus
 hg_device_participants_fetch_chunk(HgDeviceParticipants *device, uint64 limit, size_t *count,
 								   HgError *error)
 {
-	const uint64 most = (device->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
+	const uint64 most = (device->attempt->streamed ? HG_STREAM_BYTES : HG_FETCH_BYTES) /
 						hg_gather_match_bytes(device->gather);
 	/* a block is never larger than the limit */
 	HgMatchBlock *block = hg_match_list_reserve(&device->fetched, Min(most, limit));
@@ -383,7 +381,7 @@ hg_device_participants_fetch_chunk(HgDeviceParticipants *device, uint64 limit, s
 	*count = status == HG_OK ? chunk.count : 0;
 	if (*count > 0)
 		hg_match_block_add(block, device->gather, &chunk);
-	if (pg_atomic_add_fetch_u64(&device->attempt->fetched, *count) > device->matches)
+	if (pg_atomic_add_fetch_u64(&device->attempt->fetched, *count) > device->attempt->matches)
 		return hg_device_distrust(device->shared->device_no, error);
 	return status;
 }
@@ -392,7 +390,8 @@ hg_device_participants_fetch_chunk(HgDeviceParticipants *device, uint64 limit, s
 static bool
 hg_device_participants_has_all(HgDeviceParticipants *device)
 {
-	if (device->streamed || pg_atomic_read_u64(&device->attempt->fetched) == device->matches)
+	if (device->attempt->streamed ||
+		pg_atomic_read_u64(&device->attempt->fetched) == device->attempt->matches)
 		return true;
 	/* the process that was lied to is unknown */
 	hg_device_distrust(device->shared->device_no, &device->failure);
@@ -407,18 +406,18 @@ static HgStatus
 hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgError *error)
 {
 	const uint64 came = pg_atomic_read_u32(&device->attempt->came);
-	uint64 left = device->streamed ? 0 : (device->matches + came - 1) / came;
+	uint64 left = device->attempt->streamed ? 0 : (device->attempt->matches + came - 1) / came;
 	HgStatus status;
 	size_t count = 1;
 
 	/* all processes add themselves before any of them reaches its end */
-	if (device->streamed)
+	if (device->attempt->streamed)
 		pg_atomic_fetch_add_u32(&device->attempt->streaming, 1);
 	/* all rows of all processes are there */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		hg_wire_client_number(
-			device->job, (HgSide) side,
-			device->participants->spec.numbers(device->participants->spec.arg, (HgSide) side));
+		hg_wire_client_number(device->job, (HgSide) side,
+							  device->task->participants.spec.numbers(
+								  device->task->participants.spec.arg, (HgSide) side));
 	status = device->calls.join->match(device->job, mode, error);
 
 	while (status == HG_OK && count > 0 && left > 0)
@@ -432,9 +431,9 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 /* Does all remaining steps of an attempt; false if one has failed for any process. */
 static bool
 hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
-							 const HgMatcherSpec *spec, const HgJobSpec *job_spec,
-							 const HgKeySet sides[2])
+							 const HgJobSpec *job_spec)
 {
+	const HgMatcherSpec *spec = &device->task->spec;
 	HgDeviceParticipantsShared *shared = device->shared;
 	const bool uploaded = number == HG_TRY_UPLOADED;
 	/* then no process can fail at step 1 */
@@ -445,8 +444,8 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 
 	device->attempt = &shared->attempts[number];
 	if (!hg_device_participants_is_late(device))
-		status = uploaded ? hg_device_participants_take_over(device, job_spec, sides, &error)
-						  : hg_device_participants_append(device, job_spec, sides, &error);
+		status = uploaded ? hg_device_participants_take_over(device, job_spec, &error)
+						  : hg_device_participants_append(device, job_spec, &error);
 	if (!all_uploaded && !hg_device_participants_agree(device, HG_STEP_APPEND, status, &error))
 		return false;
 
@@ -454,17 +453,15 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 	if (status == HG_OK && device->job != NULL)
 	{
 		pg_atomic_fetch_add_u32(&device->attempt->came, 1);
-		status = hg_device_participants_build(device, spec, &error);
+		status = hg_device_participants_build(device, &error);
 	}
 	if (!hg_device_participants_agree(device, HG_STEP_BUILD, status, &error))
 		return false;
-	device->matches = device->attempt->matches;
-	device->reduced = device->attempt->reduced;
-	device->streamed = device->attempt->streamed;
-	if (device->reduced || spec->counted)
+	if (device->attempt->reduced || spec->counted)
 		return true;
 	/* if work memory cannot hold the matches, no values are fetched */
-	hg_gather_limit(device->gather, device->matches, device->participants->spec.match_bytes);
+	hg_gather_limit(device->gather, device->attempt->matches,
+					device->task->participants.spec.match_bytes);
 
 	if (device->job != NULL)
 		status = hg_device_participants_fetch(device, spec->mode, &error);
@@ -508,44 +505,37 @@ hg_device_participants_make_room(HgDeviceParticipants *device)
 	HgWireClient *client;
 	HgDeviceStatus status;
 
-	if (device->upload != NULL)
-		hg_upload_cancel(device->upload);
+	if (device->task->spec.upload != NULL)
+		hg_upload_cancel(device->task->spec.upload);
 	device->uploaded_rows = 0;
 	client = hg_device_client(device->shared->device_no);
 	if (client != NULL)
-		hg_wire_client_status(client, &device->participants->host->host, &status, NULL);
+		hg_wire_client_status(client, &device->task->host.host, &status, NULL);
 	hg_device_participants_arrive(device);
 }
 
-void
-hg_device_participants_begin(HgDeviceParticipants *device, HgPgParticipants *participants,
-							 HgUpload *upload, const HgReduction *reduction, HgGather *gather,
-							 MemoryContext context)
+bool
+hg_device_participants_join(HgDeviceParticipants *device, HgMatchTask *task,
+							const HgReduction *reduction, HgGather *gather,
+							const HgJobSpec *job_spec, HgError *error)
 {
-	device->shared = participants->spec.device;
-	device->participants = participants;
-	device->upload = upload;
+	HgJobSpec job = *job_spec;
+	HgDeviceTry number;
+
+	device->task = task;
+	device->shared = task->spec.participants->device;
 	device->reduction = reduction;
 	device->gather = gather;
-	device->context = context;
-	device->fetched.context = context;
+	device->fetched.context = task->context;
 	device->fetched.gather = gather;
-}
-
-bool
-hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec,
-							const HgJobSpec *job_spec, const HgKeySet sides[2], HgError *error)
-{
-	HgDeviceTry number = device->shared->upload_job != 0 ? HG_TRY_UPLOADED : HG_TRY_WHOLE;
-	HgJobSpec job = *job_spec;
-
+	number = device->shared->upload_job != 0 ? HG_TRY_UPLOADED : HG_TRY_WHOLE;
 	for (;;)
 	{
 		bool joined;
 
 		hg_device_participants_fill_spec(device, number, &job);
-		joined = hg_device_participants_steps(device, number, spec, &job, sides);
-		if (!joined || !device->streamed)
+		joined = hg_device_participants_steps(device, number, &job);
+		if (!joined || !device->attempt->streamed)
 			hg_device_participants_close(device);
 		if (joined)
 		{
@@ -571,7 +561,7 @@ hg_device_participants_take_count(HgDeviceParticipants *device)
 	/* a late process has no number and leaves it to the others */
 	if (!device->came || !pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
 		return 0;
-	return device->matches;
+	return device->attempt->matches;
 }
 
 /* Fetches the next streamed matches in place of the last. */
@@ -586,7 +576,7 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 		return HG_OK;
 	if (device->fetched.last != NULL)
 		device->fetched.last->all.count = 0;
-	status = hg_device_participants_fetch_chunk(device, Max(device->matches, 1), &count, error);
+	status = hg_device_participants_fetch_chunk(device, Max(device->attempt->matches, 1), &count, error);
 	if (count > 0)
 		*block = device->fetched.last;
 	/* its memory is free for others */
@@ -595,7 +585,7 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 		hg_device_participants_close(device);
 		/* the last process knows what all have fetched */
 		if (pg_atomic_sub_fetch_u32(&device->attempt->streaming, 1) == 0 &&
-			pg_atomic_read_u64(&device->attempt->fetched) != device->matches)
+			pg_atomic_read_u64(&device->attempt->fetched) != device->attempt->matches)
 			return hg_device_distrust(device->shared->device_no, error);
 	}
 	return status;
@@ -606,7 +596,7 @@ hg_device_participants_next(HgDeviceParticipants *device, const HgMatchBlock **b
 							HgError *error)
 {
 	*block = NULL;
-	if (device->streamed)
+	if (device->attempt->streamed)
 		return hg_device_participants_stream(device, block, error);
 	*block = hg_match_list_next(&device->fetched);
 	return HG_OK;

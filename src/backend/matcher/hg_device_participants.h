@@ -95,20 +95,15 @@ struct HgDeviceParticipantsShared
 typedef struct HgDeviceParticipants
 {
 	HgDeviceParticipantsShared *shared;
-	HgPgParticipants *participants;
-	HgUpload *upload;			  /* or NULL */
+	HgMatchTask *task;
 	const HgReduction *reduction; /* whose columns the job has or will have; or NULL */
 	HgGather *gather;			  /* columns whose values come with the matches */
-	MemoryContext context;		  /* of groups; fetched has a context of its own */
 	HgDeviceAttempt *attempt;	  /* the current attempt */
 	HgError failure;			  /* why it has failed */
 	bool came;					  /* this process has had a part in a job */
 	HgEngine calls;				  /* copy of the job's engine, which may go with its connection */
 	HgJob *job;					  /* NULL if closed or not opened */
 	HgJobStats stats;			  /* of the job when it was closed */
-	uint64 matches;				  /* of all processes, once counted */
-	bool reduced;				  /* the matches of all were reduced to groups */
-	bool streamed;				  /* the matches are fetched while they are returned */
 	HgGroupSet groups;			  /* groups that this process has got */
 	uint64 uploaded_rows;		  /* rows that this process's upload sent while it read */
 
@@ -122,12 +117,12 @@ typedef struct HgDeviceParticipants
  */
 extern void hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible);
 
-/* For the leader, after that: the processes will have uploads, for a job with these columns. */
-extern void hg_device_participants_init_upload(HgDeviceParticipantsShared *shared,
-											   const HgJobColumns *columns);
-
-/* For the leader, likewise: the processes will send pages first, if there is a device. */
-extern void hg_device_participants_init_pages(HgDeviceParticipantsShared *shared);
+/*
+ * For the leader, after that: what the processes will send before they have read all rows. That is
+ * pages, or uploads for a job with upload_columns, or neither (NULL).
+ */
+extern void hg_device_participants_init_early(HgDeviceParticipantsShared *shared, bool pages,
+											  const HgJobColumns *upload_columns);
 
 /*
  * Called once this process has read its rows: finishes its upload (hg_upload_finish) if the
@@ -137,24 +132,17 @@ extern void hg_device_participants_finish_upload(HgDeviceParticipantsShared *sha
 												 HgUpload *upload, const HgKeySet sides[2]);
 
 /*
- * Sets up this process's state, zeroed before. The caller keeps all arguments, the upload until
- * all steps are done. The job gets the columns of reduction, or those of gather, which loses them
- * if there is no room; either may have none. Matches and groups are allocated in context.
+ * Does all steps; *device was zeroed. The task has this process's keys and, in its spec, its upload
+ * if there is one; it and all other arguments stay the caller's, and are used until close. The job
+ * gets the columns of reduction, or those of gather, which loses them if there is no room; either
+ * may have none. job_spec has the expected rows of all and no participants_id. All waits except for
+ * a greeting are limited by the task's host. Returns true if all processes have joined on the
+ * device. Returns false if none has: *error says why, and task->participants.participants.arrived
+ * is as if they had not tried. Throws an interrupt's error.
  */
-extern void hg_device_participants_begin(HgDeviceParticipants *device,
-										 HgPgParticipants *participants, HgUpload *upload,
-										 const HgReduction *reduction, HgGather *gather,
-										 MemoryContext context);
-
-/*
- * Does all remaining steps. job_spec has the expected rows of all and no participants_id. All
- * waits except for a greeting are limited by the participants' host. Returns true if all processes
- * have joined on the device. Returns false if none has: *error says why, and
- * participants->participants.arrived is as if they had not tried. Throws an interrupt's error.
- */
-extern bool hg_device_participants_join(HgDeviceParticipants *device, const HgMatcherSpec *spec,
-										const HgJobSpec *job_spec, const HgKeySet sides[2],
-										HgError *error);
+extern bool hg_device_participants_join(HgDeviceParticipants *device, HgMatchTask *task,
+										const HgReduction *reduction, HgGather *gather,
+										const HgJobSpec *job_spec, HgError *error);
 
 /* Returns the matches of all processes to the first process that calls it; 0 to the others. */
 extern uint64 hg_device_participants_take_count(HgDeviceParticipants *device);

@@ -431,24 +431,22 @@ hg_match_fetched_build(HgMatchSource *source, HgError *error)
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 	HgMatchTask *task = source->task;
 	HgDeviceParticipants *device = &fetched->device;
-	const int device_no = task->spec.participants->device->device_no;
+	HgDeviceParticipantsShared *shared = task->spec.participants->device;
 	const double timeout_ms =
-		hg_device_timeout_ms(HG_DEVICE_BIT(device_no), task->sides, task->report.cpu_ms);
+		hg_device_timeout_ms(HG_DEVICE_BIT(shared->device_no), task->sides, task->report.cpu_ms);
 	double start;
 	HgJobSpec spec;
 
-	hg_device_participants_begin(device, &task->participants, task->spec.upload, source->reduction,
-								 &source->gather, task->context);
 	hg_match_source_fill_spec(source, &spec);
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		spec.sides[side].expected_rows = pg_atomic_read_u64(&device->shared->rows[side]);
+		spec.sides[side].expected_rows = pg_atomic_read_u64(&shared->rows[side]);
 	hg_host_set_timeout(&task->host, fetched->alone
-										 ? hg_device_timeout_alone_ms(device_no, timeout_ms)
+										 ? hg_device_timeout_alone_ms(shared->device_no, timeout_ms)
 										 : timeout_ms);
 	start = hg_clock_ms();
-	if (hg_device_participants_join(device, &task->spec, &spec, task->sides, error))
+	if (hg_device_participants_join(device, task, source->reduction, &source->gather, &spec, error))
 	{
-		strlcpy(task->report.device, hg_device_name(device->shared->device_no),
+		strlcpy(task->report.device, hg_device_name(shared->device_no),
 				sizeof(task->report.device));
 		task->report.uploaded_rows = device->uploaded_rows;
 		source->fetched_bytes = hg_match_list_bytes(&device->fetched);
@@ -489,7 +487,7 @@ hg_match_fetched_reduce(HgMatchSource *source, HgGroupSet *groups, bool *reduced
 {
 	HgMatchFetched *fetched = (HgMatchFetched *) source;
 
-	*reduced = fetched->device.reduced;
+	*reduced = fetched->device.attempt->reduced;
 	if (*reduced)
 	{
 		*groups = fetched->device.groups;

@@ -90,16 +90,16 @@ hg_join_device_may_share(const HgJoinRules *rules)
 static void
 hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 {
+	const bool pages = hg_join_pages_reset(&state->pages, &shared->pages);
 	HgJobColumns columns;
+	bool uploads;
 
 	hg_device_participants_init(&shared->device, hg_join_device_may_share(&state->rules));
-	if (hg_join_pages_reset(&state->pages, &shared->pages))
-		hg_device_participants_init_pages(&shared->device);
 	/* an adaptive join sends no keys */
-	else if (state->parallel_hash && state->lookup.loop == NULL &&
-			 !hg_join_has_covered(state->inputs) &&
-			 hg_join_may_upload(state, shared->nprocesses, &columns))
-		hg_device_participants_init_upload(&shared->device, &columns);
+	uploads = !pages && state->parallel_hash && state->lookup.loop == NULL &&
+			  !hg_join_has_covered(state->inputs) &&
+			  hg_join_may_upload(state, shared->nprocesses, &columns);
+	hg_device_participants_init_early(&shared->device, pages, uploads ? &columns : NULL);
 	BarrierInit(&shared->barrier, 0);
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
 	pg_atomic_init_u64(&shared->counted, 0);
