@@ -40,15 +40,6 @@ HgStatus hg_cuda_error(cudaError_t code, const char *call, HgError *error);
 			return hg_cuda_error(code_, #call, (error));                                           \
 	} while (0)
 
-/* Returns from the calling function if a call that returns HgStatus fails. */
-#define HG_TRY(call)                                                                               \
-	do                                                                                             \
-	{                                                                                              \
-		HgStatus status_ = (call);                                                                 \
-		if (status_ != HG_OK)                                                                      \
-			return status_;                                                                        \
-	} while (0)
-
 /* An entry of the list of kernels that use dynamic shared memory. */
 struct HgCudaSharingKernel
 {

@@ -170,12 +170,11 @@ open_shared(HgServerJob *job, const HgJobSpec *spec, HgError *error)
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
-	HgStatus status = hg_spec_check(spec, error);
-
-	if (status == HG_OK && (spec->sides[HG_OUTER].expected_rows > HG_MAX_ROWS ||
-							spec->sides[HG_INNER].expected_rows > HG_MAX_ROWS))
-		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
-	return status;
+	HG_TRY(hg_spec_check(spec, error));
+	if (spec->sides[HG_OUTER].expected_rows > HG_MAX_ROWS ||
+		spec->sides[HG_INNER].expected_rows > HG_MAX_ROWS)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows in one side of a join");
+	return HG_OK;
 }
 
 /* Copies a side that is a graph replica. Pointers of the client's are replaced. */

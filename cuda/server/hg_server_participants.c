@@ -162,10 +162,9 @@ check_job(const SharedJob *participants, HgError *error)
 static HgStatus
 begin_turn(Participant *participant, HgError *error)
 {
-	HgStatus status = take_turn(participant, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(take_turn(participant, error));
 	status = check_job(participant->participants, error);
 	if (status != HG_OK)
 		pthread_mutex_unlock(&participant->participants->lock);
@@ -296,10 +295,9 @@ static HgStatus
 wait_for_open(Participant *participant, const HgJobSpec *spec, HgError *error)
 {
 	SharedJob *participants = participant->participants;
-	HgStatus status = take_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(take_turn(participant, error));
 	while ((status = check_job(participants, error)) == HG_OK && !participants->opened)
 	{
 		struct timespec until = next_look();
@@ -374,10 +372,9 @@ hg_server_participants_open(HgJob *job, const HgJobSpec *spec, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	if ((participants->engine->can & HG_CAN_NUMBER) == 0)
 		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no shared jobs");
 	else
@@ -406,10 +403,8 @@ hg_server_participants_announce(HgJob *job, HgSide side, uint64_t count, HgJobSp
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	*spec = participants->spec;
 	memcpy(rows, participants->reached, sizeof(participants->reached));
 	participants->announced[side] += count;
@@ -439,10 +434,9 @@ shared_append_rows(HgJob *job, HgSide side, const void *keys, uint64_t count, ui
 				   HgError *error)
 {
 	Participant *participant = participant_of(job);
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	status = participant->participants->engine->join->append_rows(
 		participant->participants->job, side, keys, count, first_row, error);
 	return end_turn(participant, status, error);
@@ -453,10 +447,9 @@ shared_append_column(HgJob *job, HgSide side, uint32_t column, const void *value
 					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	Participant *participant = participant_of(job);
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	status = participant->participants->engine->columns->append_column(
 		participant->participants->job, side, column, values, nulls, count, first_row, error);
 	return end_turn(participant, status, error);
@@ -529,10 +522,9 @@ shared_build(HgJob *job, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	if (!participants->built)
 		status = participants->engine->join->build(participants->job, error);
 	participants->built = participants->built || status == HG_OK;
@@ -544,10 +536,9 @@ shared_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	if (!participants->counted[mode] && participants->matching)
 		status = hg_error_set(error, HG_INVALID, NULL, "the stream of matches has begun");
 	else if (!participants->counted[mode])
@@ -563,10 +554,9 @@ shared_match(HgJob *job, HgMatchMode mode, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	if (participants->matching && participants->mode != mode)
 		status = hg_error_set(error, HG_INVALID, NULL, "a shared job has one stream of matches");
 	else if (!participants->matching)
@@ -580,10 +570,9 @@ static HgStatus
 shared_next(HgJob *job, HgMatches *matches, HgError *error)
 {
 	Participant *participant = participant_of(job);
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	status = participant->participants->engine->join->next(participant->participants->job, matches,
 														   error);
 	return end_turn(participant, status, error);
@@ -595,10 +584,9 @@ shared_reduce(HgJob *job, HgMatchMode mode, const HgReduceSpec *spec, uint64_t *
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	*groups = participants->has_groups ? 0 : HG_TOO_MANY_GROUPS;
 	/* the words of a record are those of the receiver's request */
 	if (participants->reduced && memcmp(&participants->reduce, spec, sizeof(*spec)) != 0)
@@ -624,10 +612,9 @@ shared_next_groups(HgJob *job, HgGroupRecords *records, HgError *error)
 {
 	Participant *participant = participant_of(job);
 	SharedJob *participants = participant->participants;
-	HgStatus status = begin_turn(participant, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(begin_turn(participant, error));
 	records->count = 0;
 	if (!participants->reduced)
 		status = hg_error_set(error, HG_INVALID, NULL, "no groups were made");

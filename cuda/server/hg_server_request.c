@@ -192,12 +192,10 @@ hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgErro
 {
 	const HgExchange *exchange = &request->exchange;
 	const HgSide side = (HgSide) request->side;
-	HgStatus status = hg_exchange_check(exchange, job->spec.product.shards, error);
 
-	if (status == HG_OK)
-		status = hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error);
-	return status == HG_OK ? job->engine->exchange->expect(job->job, side, exchange, error)
-						   : status;
+	HG_TRY(hg_exchange_check(exchange, job->spec.product.shards, error));
+	HG_TRY(hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error));
+	return job->engine->exchange->expect(job->job, side, exchange, error);
 }
 
 /* Returns the columns of rows that have a NULL. */
@@ -267,14 +265,11 @@ hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request, HgWire
 HgStatus
 hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
-	HgStatus status;
-
 	if (job->engine->windows == NULL || request->window.memory < 0)
 		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
-	status = job->engine->windows->send_rows(job->job, (HgSide) request->side, request->shard,
-											 &request->window, error);
-	return status == HG_OK ? job->engine->windows->sent(job->job, (HgSide) request->side, error)
-						   : status;
+	HG_TRY(job->engine->windows->send_rows(job->job, (HgSide) request->side, request->shard,
+										   &request->window, error));
+	return job->engine->windows->sent(job->job, (HgSide) request->side, error);
 }
 
 static bool
@@ -366,12 +361,9 @@ serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const void *keys = job->session->config->staging + request->offset;
 	HgSide side = (HgSide) request->side;
-	HgStatus status = check_numbers(request, error);
 
-	if (status == HG_OK)
-		status = hg_server_room_reserve_rows(job, side, request->count, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_numbers(request, error));
+	HG_TRY(hg_server_room_reserve_rows(job, side, request->count, error));
 	if (request->header.type == HG_WIRE_APPEND)
 		return job->engine->join->append(job->job, side, keys, request->count, error);
 	return job->engine->join->append_rows(job->job, side, keys, request->count, request->first,
@@ -384,10 +376,8 @@ serve_append_column(HgServerJob *job, const HgWireRequest *request, HgError *err
 	const unsigned char *values = job->session->config->staging + request->offset;
 	const uint64_t bytes =
 		request->count * job->spec.sides[request->side].column_width[request->column];
-	HgStatus status = check_numbers(request, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_numbers(request, error));
 	/* an engine without columns has refused to open a job with columns */
 	return job->engine->columns->append_column(job->job, (HgSide) request->side, request->column,
 											   values, request->nulls ? values + bytes : NULL,
@@ -400,13 +390,10 @@ serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *erro
 {
 	const HgPageSpec *spec = &job->pages[request->side];
 	const void *pages = job->session->config->staging + request->offset;
-	HgStatus status = hg_pages_append_check(spec, request->count, request->first, error);
 
-	if (status == HG_OK)
-		status = hg_server_room_reserve_rows(job, (HgSide) request->side,
-											 request->count * hg_pages_most_rows(spec), error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_pages_append_check(spec, request->count, request->first, error));
+	HG_TRY(hg_server_room_reserve_rows(job, (HgSide) request->side,
+									   request->count * hg_pages_most_rows(spec), error));
 	/* an engine without pages has refused to open the job */
 	return job->engine->pages->append_pages(job->job, (HgSide) request->side, pages, request->count,
 											request->first, error);
@@ -604,10 +591,9 @@ static HgStatus
 take_replica(HgServerJob *job, uint64_t *bytes, HgError *error)
 {
 	HgReplica *made;
-	HgStatus status = job->engine->store->take_replica(job->job, &made, bytes, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job->engine->store->take_replica(job->job, &made, bytes, error));
 	status = hg_server_queue_add_replica(job->session->queue, &job->entry, &job->spec, made, *bytes,
 										 error);
 	if (status != HG_OK)

@@ -37,10 +37,8 @@ hg_steps_check(const HgStep *steps, uint32_t nsteps, uint32_t column, HgError *e
 	for (uint32_t i = 0; i < nsteps; i++)
 	{
 		const HgStep *step = &steps[i];
-		HgStatus status = check_step(step, column, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(check_step(step, column, error));
 		if (hg_step_takes(step) > numbers)
 			return hg_error_set(error, HG_INVALID, NULL, "a step takes numbers that no one left");
 		numbers += 1 - hg_step_takes(step);

@@ -60,10 +60,9 @@ typedef struct Jobs
 static HgStatus
 fetch_pairs(Jobs *jobs, HgJob *job, HgError *error)
 {
-	HgStatus status = jobs->engine->join->match(job, HG_MATCH_ALL, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(jobs->engine->join->match(job, HG_MATCH_ALL, error));
 	do
 		status = jobs->engine->join->next(job, &jobs->matches, error);
 	while (status == HG_OK && jobs->matches.count > 0);
@@ -183,12 +182,9 @@ measure_columns(Jobs *jobs, uint64_t rows, double equal, HgCosts *costs, HgError
 		rows * (column_width(jobs, HG_OUTER) + (uint64_t) column_width(jobs, HG_INNER));
 	double columns;
 	double reduced;
-	HgStatus status = time_job(jobs, rows, rows, FOR_COUNT_WITH_COLUMNS, &columns, error);
 
-	if (status == HG_OK)
-		status = time_job(jobs, rows, rows, FOR_GROUPS, &reduced, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(time_job(jobs, rows, rows, FOR_COUNT_WITH_COLUMNS, &columns, error));
+	HG_TRY(time_job(jobs, rows, rows, FOR_GROUPS, &reduced, error));
 	costs->column_ns = ns_a_row(columns, equal, bytes);
 	costs->reduce_ns = ns_a_row(reduced, columns, rows);
 	return HG_OK;

@@ -126,6 +126,15 @@ extern "C"
 #endif
 		;
 
+/* Returns from the calling function, which returns HgStatus, if a call that returns one fails. */
+#define HG_TRY(call)                                                                               \
+	do                                                                                             \
+	{                                                                                              \
+		HgStatus status_ = (call);                                                                 \
+		if (status_ != HG_OK)                                                                      \
+			return status_;                                                                        \
+	} while (0)
+
 	/* hg_engine.c: the interface of the engine: HashGraphs of keys and row numbers */
 
 	/* private to the engine */

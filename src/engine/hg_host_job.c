@@ -100,14 +100,11 @@ hg_host_reserve(HgHostJob *job, HgSide which, HgError *error)
 	HgHostSide *side = &job->sides[which];
 	size_t capacity = side->piece_capacity == 0 ? FIRST_PIECE_CAPACITY : 2 * side->piece_capacity;
 	void *pieces;
-	HgStatus status;
 
 	if (side->piece_count < side->piece_capacity)
 		return HG_OK;
 
-	status = hg_host_alloc(job, capacity * sizeof(HgHostPiece), &pieces, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_alloc(job, capacity * sizeof(HgHostPiece), &pieces, error));
 	if (side->piece_count > 0)
 		memcpy(pieces, side->pieces, side->piece_count * sizeof(HgHostPiece));
 	hg_host_free(job, side->pieces, side->piece_capacity * sizeof(HgHostPiece));
@@ -159,28 +156,24 @@ hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob 
 			 HgError *error)
 {
 	HgHostJob start = {.host = host, .spec = *spec, .state = HG_HOST_APPENDING, .bytes = bytes};
-	HgStatus status = hg_spec_check(spec, error);
 	void *memory;
 
-	if (status == HG_OK && spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
-	if (status == HG_OK && spec->product.kind == HG_PRODUCT_TABLE)
-		status = hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (status == HG_OK && hg_replica_is_used(spec))
-		status = hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
-	if (status == HG_OK && hg_pages_are_there(spec))
-		status = hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (status == HG_OK && spec->product.kind == HG_PRODUCT_SHARD)
-		status = hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_spec_check(spec, error));
+	if (spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
+	if (spec->product.kind == HG_PRODUCT_TABLE)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
+	if (hg_replica_is_used(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
+	if (hg_pages_are_there(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
+	if (spec->product.kind == HG_PRODUCT_SHARD)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 
 	/* the job counts its own memory like all other */
 	start.stats.build = spec->shape.build;
 	start.stats.probe = spec->shape.probe;
-	status = hg_host_alloc(&start, bytes, &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_alloc(&start, bytes, &memory, error));
 	memset(memory, 0, bytes);
 	*job = memory;
 	**job = start;
@@ -219,10 +212,7 @@ hg_host_check_appending(const HgHostJob *job, HgError *error)
 HgStatus
 hg_host_check_append(const HgHostJob *job, HgSide which, HgError *error)
 {
-	HgStatus status = hg_host_check_appending(job, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_appending(job, error));
 	if (which != HG_OUTER && which != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "unknown side: %d", (int) which);
 	if (which == HG_OUTER && job->spec.streamed)
@@ -243,20 +233,16 @@ hg_host_check_built(const HgHostJob *job, HgError *error)
 HgStatus
 hg_host_check_mode(const HgHostJob *job, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = hg_host_check_built(job, error);
-
-	if (status == HG_OK && mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
-		status = hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
-	return status;
+	HG_TRY(hg_host_check_built(job, error));
+	if (mode != HG_MATCH_ALL && mode != HG_MATCH_FIRST)
+		return hg_error_set(error, HG_INVALID, NULL, "unknown match mode: %d", (int) mode);
+	return HG_OK;
 }
 
 HgStatus
 hg_host_check_next(const HgHostJob *job, const HgMatches *matches, HgError *error)
 {
-	HgStatus status = hg_host_check_built(job, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_built(job, error));
 	if (job->state != HG_HOST_MATCHING)
 		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
 	if (matches->capacity == 0)

@@ -51,12 +51,11 @@ hg_list_lengths_open(HgListLengths *lists, const HgHost *host, uint32_t key_widt
 	const HgJobSpec spec = {.key_width = key_width, .shape.load_factor = load_factor, .device = -1};
 	uint64_t vertices;
 	void *counts;
-	HgStatus status = hg_spec_check(&spec, error);
+	HgStatus status;
 
-	if (status == HG_OK && rows > HG_MAX_ROWS)
-		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows for one HashGraph");
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_spec_check(&spec, error));
+	if (rows > HG_MAX_ROWS)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many rows for one HashGraph");
 	vertices = hg_list_lengths_bytes(rows, load_factor) / sizeof(uint32_t);
 	status = hg_host_memory_alloc(host, vertices * sizeof(uint32_t), &counts, error);
 	if (status != HG_OK)
@@ -176,9 +175,7 @@ hg_list_lengths_make(HgListLengths *lists, HgError *error)
 	while (tally.mask * tally.mask < 8 * lists->rows)
 		tally.mask *= 2;
 	table_bytes = tally.mask-- * sizeof(HgListLength);
-	status = hg_host_memory_alloc(lists->host, table_bytes, &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(lists->host, table_bytes, &memory, error));
 	tally.lists_long = memory;
 	memset(memory, 0, table_bytes);
 	status = tally_lists(lists, &tally, error);

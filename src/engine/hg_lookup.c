@@ -146,10 +146,8 @@ static HgStatus
 table_note(HgLookupJob *job, HgError *error)
 {
 	HgTableStats stats;
-	HgStatus status = job->lookup->tables->describe(job->table, &stats, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job->lookup->tables->describe(job->table, &stats, error));
 	job->base.stats.vertices = stats.slots > 0 ? stats.slots : 1;
 	job->base.stats.bins = 1;
 	job->base.stats.passes = 1;
@@ -267,7 +265,6 @@ next_found(HgLookupJob *job, HgMatches *matches, HgError *error)
 		const HgHostPiece *piece = &outer->pieces[cursor->piece];
 		const size_t room = matches->capacity - matches->count;
 		uint64_t count = piece->count - cursor->at;
-		HgStatus status;
 
 		if (count == 0)
 		{
@@ -281,11 +278,9 @@ next_found(HgLookupJob *job, HgMatches *matches, HgError *error)
 			break;
 		count = count < FOUND_ROWS ? count : FOUND_ROWS;
 		count = count < room ? count : room;
-		status = job->lookup->tables->find(
+		HG_TRY(job->lookup->tables->find(
 			job->table, (const char *) piece->keys + cursor->at * job->base.spec.key_width, count,
-			found, error);
-		if (status != HG_OK)
-			return status;
+			found, error));
 		matches->count +=
 			write_found(found, (uint32_t) (cursor->row + cursor->at), (uint32_t) count,
 						matches->outer + matches->count, matches->inner + matches->count);
@@ -372,11 +367,9 @@ hg_lookup_count(HgLookupJob *job, HgMatchMode mode, uint64_t *matches, HgError *
 			const bool single = is_single(job, mode);
 			uint64_t all = 0;
 			uint32_t there;
-			HgStatus status = single ? tables->find(job->table, keys, count, found, error)
-									 : tables->count(job->table, keys, count, found, NULL, error);
 
-			if (status != HG_OK)
-				return status;
+			HG_TRY(single ? tables->find(job->table, keys, count, found, error)
+						  : tables->count(job->table, keys, count, found, NULL, error));
 			if (single)
 				all = there = count_others(found, (uint32_t) count, HG_NO_ROW);
 			else
@@ -432,11 +425,10 @@ job_finish(HgLookupJob *job, HgStatus status)
 static HgStatus
 job_check_mode(const HgLookupJob *job, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = hg_host_check_mode(&job->base, mode, error);
-
-	if (status == HG_OK && mode == HG_MATCH_ALL && job->base.spec.first_only)
-		status = hg_error_set(error, HG_INVALID, NULL, "not all matches were to be asked for");
-	return status;
+	HG_TRY(hg_host_check_mode(&job->base, mode, error));
+	if (mode == HG_MATCH_ALL && job->base.spec.first_only)
+		return hg_error_set(error, HG_INVALID, NULL, "not all matches were to be asked for");
+	return HG_OK;
 }
 
 /* Returns true if the spec requests a table that the job can use, before its rows are known. */
@@ -452,10 +444,9 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 			HgError *error)
 {
 	HgHostJob *base;
-	HgStatus status = hg_host_open(host, spec, sizeof(HgLookupJob), &base, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_open(host, spec, sizeof(HgLookupJob), &base, error));
 	lookup_job((HgJob *) base)->lookup = (HgLookup *) engine;
 	if (!requests_table(spec))
 		status = job_hand_over((HgLookupJob *) base, error);
@@ -502,31 +493,27 @@ engine_append_rows(HgJob *handle, HgSide which, const void *keys, uint64_t count
 				   uint64_t first_row, HgError *error)
 {
 	HgLookupJob *job = lookup_job(handle);
-	HgStatus status = job_pass_on(job, error);
 
-	if (status == HG_OK)
-		status = wrapped(job)->join->append_rows(job->graphs, which, keys, count, first_row, error);
-	return status;
+	HG_TRY(job_pass_on(job, error));
+	return wrapped(job)->join->append_rows(job->graphs, which, keys, count, first_row, error);
 }
 
 static HgStatus
 engine_append_bits(HgJob *handle, const HgKeyBitmap *bitmap, HgError *error)
 {
 	HgLookupJob *job = lookup_job(handle);
-	HgStatus status = job_pass_on(job, error);
 
-	if (status == HG_OK)
-		status = wrapped(job)->local->append_bits(job->graphs, bitmap, error);
-	return status;
+	HG_TRY(job_pass_on(job, error));
+	return wrapped(job)->local->append_bits(job->graphs, bitmap, error);
 }
 
 static HgStatus
 engine_share(HgJob *handle, const HgParticipants *participants, HgError *error)
 {
 	HgLookupJob *job = lookup_job(handle);
-	HgStatus status = job_pass_on(job, error);
 
-	return status == HG_OK ? wrapped(job)->local->share(job->graphs, participants, error) : status;
+	HG_TRY(job_pass_on(job, error));
+	return wrapped(job)->local->share(job->graphs, participants, error);
 }
 
 static HgStatus
@@ -563,13 +550,10 @@ static HgStatus
 engine_renew(HgJob *handle, const void *keys, uint64_t count, HgError *error)
 {
 	HgLookupJob *job = lookup_job(handle);
-	HgStatus status;
 
 	if (job->graphs != NULL)
 		return wrapped(job)->local->renew(job->graphs, keys, count, error);
-	status = hg_host_check_built(&job->base, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_built(&job->base, error));
 	if (!job->base.spec.streamed)
 		return hg_error_set(error, HG_INVALID, NULL, "the job takes no outer rows any more");
 	hg_lookup_end_stream(job);
@@ -581,13 +565,10 @@ static HgStatus
 engine_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgLookupJob *job = lookup_job(handle);
-	HgStatus status;
 
 	if (job->graphs != NULL)
 		return wrapped(job)->join->match(job->graphs, mode, error);
-	status = job_check_mode(job, mode, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_check_mode(job, mode, error));
 	hg_lookup_begin(job, mode);
 	job->base.state = HG_HOST_MATCHING;
 	return HG_OK;
@@ -603,9 +584,7 @@ engine_next(HgJob *handle, HgMatches *matches, HgError *error)
 	if (job->graphs != NULL)
 		return wrapped(job)->join->next(job->graphs, matches, error);
 	matches->count = 0;
-	status = hg_host_check_next(&job->base, matches, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_next(&job->base, matches, error));
 	status = hg_lookup_next(job, matches, error);
 	if (status != HG_OK)
 		matches->count = 0;
@@ -623,9 +602,7 @@ engine_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 
 	if (job->graphs != NULL)
 		return wrapped(job)->join->count(job->graphs, mode, matches, error);
-	status = job_check_mode(job, mode, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_check_mode(job, mode, error));
 	hg_lookup_end_stream(job);
 	job->base.state = HG_HOST_BUILT;
 	status = hg_lookup_count(job, mode, matches, error);
@@ -639,10 +616,7 @@ engine_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 static HgStatus
 job_refuse_graph(HgLookupJob *job, HgError *error)
 {
-	HgStatus status = hg_host_check_built(&job->base, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_built(&job->base, error));
 	hg_lookup_end_stream(job);
 	job->base.state = HG_HOST_BUILT;
 	return hg_error_set(error, HG_INVALID, NULL, "no graph was built for this side");

@@ -141,9 +141,7 @@ passes_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
 	if (spec->product.kind == HG_PRODUCT_SHARD)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
-	status = job_create(engine, host, spec, &job, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_create(engine, host, spec, &job, error));
 	status = hg_passes_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))
 	{
@@ -166,13 +164,10 @@ hg_passes_adopt(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJ
 	HgPasses *passes = (HgPasses *) engine;
 	HgEngine *target = passes->target(passes->arg);
 	HgPassesJob *job;
-	HgStatus status;
 
 	if (target == NULL)
 		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
-	status = job_create(engine, host, spec, &job, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_create(engine, host, spec, &job, error));
 	job->pass.now.calls = *target;
 	job->pass.now.job = open;
 	*handle = (HgJob *) job;
@@ -219,15 +214,12 @@ static HgStatus
 passes_append(HgJob *handle, HgSide side, const void *keys, uint64_t count, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_usable(&job->state, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_usable(&job->state, error));
 	if (job->state.built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
-	status = hg_wrapped_check_side(side, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_side(side, error));
 	if (count == 0)
 		return HG_OK;
 	if (count >= HG_MAX_ROWS - job->pass.parts.sides[side].rows)
@@ -266,12 +258,9 @@ passes_append_column(HgJob *handle, HgSide side, uint32_t column, const void *va
 					 const uint8_t *nulls, uint64_t count, uint64_t first_row, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
-	if (status == HG_OK)
-		status = check_columns(job, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_usable(&job->state, error));
+	HG_TRY(check_columns(job, error));
 	return hg_wrapped_finish(
 		&job->state, job->pass.now.calls.columns->append_column(
 						 job->pass.now.job, side, column, values, nulls, count, first_row, error));
@@ -281,10 +270,9 @@ static HgStatus
 passes_build(HgJob *handle, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_usable(&job->state, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_usable(&job->state, error));
 	if (job->state.built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
@@ -303,10 +291,9 @@ static HgStatus
 passes_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_matching(&job->state, mode, error));
 
 	job->pass.mode = mode;
 	job->pass.emitted = false;
@@ -360,10 +347,9 @@ static HgStatus
 passes_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_matching(&job->state, mode, error));
 
 	if (!job->partitioned)
 	{
@@ -380,12 +366,9 @@ passes_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64_
 			  HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
 
-	if (status == HG_OK)
-		status = check_columns(job, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_matching(&job->state, mode, error));
+	HG_TRY(check_columns(job, error));
 	job->pass.streaming = false;
 	return hg_wrapped_finish(&job->state, job->pass.now.calls.columns->reduce(
 											  job->pass.now.job, mode, spec, groups, error));
@@ -410,10 +393,9 @@ static HgStatus
 passes_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
 	status = hg_wrapped_check_side(side, error);
 	if (status != HG_OK)
 		return status;
@@ -433,10 +415,8 @@ passes_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_ke
 					uint32_t *edge_rows, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
 	if (job->partitioned)
 		return hg_error_set(error, HG_INVALID, NULL, "the job is done in partition passes");
 	return hg_wrapped_finish(

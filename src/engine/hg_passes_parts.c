@@ -61,10 +61,7 @@ hg_passes_count_side(HgPassParts *parts, HgPassSide *side, HgError *error)
 
 	while ((count = walk_on(side, &walk, parts->key_width, HG_PASSES_POLL_ROWS, &keys)) > 0)
 	{
-		HgStatus status = hg_host_check_cancel(parts->host, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_check_cancel(parts->host, error));
 		if (parts->key_width == 4)
 			count_keys32(keys, count, side->range_rows);
 		else
@@ -124,9 +121,7 @@ side_reserve(HgPassParts *parts, int which, HgError *error)
 	side->mixed = NULL;
 	side->numbers = NULL;
 	side->capacity = 0;
-	status = hg_host_memory_alloc(parts->host, capacity * parts->key_width, &side->mixed, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(parts->host, capacity * parts->key_width, &side->mixed, error));
 	status = hg_host_memory_alloc(parts->host, capacity * sizeof(uint32_t), &numbers, error);
 	if (status != HG_OK)
 	{
@@ -177,10 +172,7 @@ side_load(HgPassParts *parts, HgPassSide *side, HgError *error)
 	while (side->left > 0 && (side->capacity - side->loaded >= side->left ||
 							  side->capacity - side->loaded >= HG_PASSES_POLL_ROWS))
 	{
-		HgStatus status = hg_host_check_cancel(parts->host, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_check_cancel(parts->host, error));
 		load_rows(parts, side, HG_PASSES_POLL_ROWS);
 	}
 	return HG_OK;
@@ -397,10 +389,7 @@ part_differing(HgPassParts *parts, const HgPassPart *part, uint64_t *differing, 
 
 		for (uint64_t at = part->low[which]; at < part->high[which]; at += step)
 		{
-			HgStatus status = hg_host_check_cancel(parts->host, error);
-
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_host_check_cancel(parts->host, error));
 			if (!any)
 				word = parts->key_width == 4 ? mixed_at32(mixed, at) : mixed_at64(mixed, at);
 			any = true;
@@ -427,10 +416,7 @@ split_by_bit(HgPassParts *parts, const HgPassPart *part, uint32_t bit, HgPassPar
 
 		while (from < to)
 		{
-			HgStatus status = hg_host_check_cancel(parts->host, error);
-
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_host_check_cancel(parts->host, error));
 			if (parts->key_width == 4)
 				partition_rows32(side->mixed, side->numbers, &from, &to, UINT64_C(1) << bit,
 								 HG_PASSES_POLL_ROWS);

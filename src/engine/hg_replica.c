@@ -82,9 +82,9 @@ check_looking(const HgReplicaUse *use, uint32_t stride, HgError *error)
 {
 	/* ordinals are those of a column of any width */
 	const HgReplicaColumnShape ordinals = {.width = 1, .parts = use->shape.parts, .stride = stride};
-	HgStatus status = hg_replica_check(&use->shape, error);
 
-	return status == HG_OK ? hg_replica_column_check(&ordinals, error) : status;
+	HG_TRY(hg_replica_check(&use->shape, error));
+	return hg_replica_column_check(&ordinals, error);
 }
 
 /* Finds parts and stride of the rows that look up with this HgReplicaLookup.from. */
@@ -111,14 +111,11 @@ check_lookups(const HgJobSpec *spec, HgSide side, HgError *error)
 	for (uint32_t i = 0; i < replica->nlookups; i++)
 	{
 		const HgReplicaLookup *lookup = &replica->lookups[i];
-		HgStatus status = check_looking(&lookup->own, lookup->stride, error);
 		uint32_t parts;
 		uint32_t stride;
 
-		if (status == HG_OK)
-			status = check_looking(&lookup->found, lookup->found_stride, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(check_looking(&lookup->own, lookup->stride, error));
+		HG_TRY(check_looking(&lookup->found, lookup->found_stride, error));
 		if (lookup->from > i)
 			return hg_error_set(error, HG_INVALID, NULL, "a lookup is from none before it");
 		if (lookup->own.masked != 0)
@@ -213,13 +210,10 @@ check_filters(const HgJobSpec *spec, HgSide side, HgError *error)
 HgStatus
 hg_replica_side_check(const HgJobSpec *spec, HgSide side, HgError *error)
 {
-	HgStatus status = hg_replica_check(&spec->sides[side].replica.use->shape, error);
-
-	if (status == HG_OK)
-		status = check_lookups(spec, side, error);
-	if (status == HG_OK)
-		status = check_columns(spec, side, error);
-	return status == HG_OK ? check_filters(spec, side, error) : status;
+	HG_TRY(hg_replica_check(&spec->sides[side].replica.use->shape, error));
+	HG_TRY(check_lookups(spec, side, error));
+	HG_TRY(check_columns(spec, side, error));
+	return check_filters(spec, side, error);
 }
 
 static HgStatus

@@ -118,10 +118,7 @@ check_filter(const HgRowFilters *filters, const HgRowFilter *filter, const HgFil
 
 	for (uint32_t i = 0; i < filter->nsteps; i++)
 	{
-		HgStatus status = check_step(filters, filter, &steps[i], error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(check_step(filters, filter, &steps[i], error));
 		if (hg_filter_takes(&steps[i]) > sets)
 			return hg_error_set(error, HG_INVALID, NULL, "a step takes sets that no one left");
 		sets += 1 - hg_filter_takes(&steps[i]);

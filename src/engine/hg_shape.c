@@ -252,13 +252,13 @@ static HgStatus
 check_trial(const HgJobSpec *spec, HgError *error)
 {
 	const HgTableTrial *trial = spec->product.trial;
-	HgStatus status = hg_table_trial_check(trial, error);
 
-	if (status == HG_OK && (trial->spec.key_width != spec->key_width ||
-							spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0))
-		status = hg_error_set(error, HG_INVALID, NULL,
-							  "a table is measured over the keys of a job of its own");
-	return status;
+	HG_TRY(hg_table_trial_check(trial, error));
+	if (trial->spec.key_width != spec->key_width ||
+		spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0)
+		return hg_error_set(error, HG_INVALID, NULL,
+							"a table is measured over the keys of a job of its own");
+	return HG_OK;
 }
 
 /* Checks what a job makes, of sides that are valid. */

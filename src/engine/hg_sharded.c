@@ -184,10 +184,7 @@ job_of(HgJob *handle)
 static HgStatus
 check_appending(const HgShardedJob *job, HgSide side, HgError *error)
 {
-	HgStatus status = hg_wrapped_check_usable(&job->state, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_usable(&job->state, error));
 	if (job->is_partitioned)
 		return hg_error_set(error, HG_INVALID, NULL, "keys can not be appended to a graph replica");
 	if (job->exchanged)
@@ -308,10 +305,8 @@ append(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, const u
 {
 	const HgShardedFilled filled =
 		first_row != NULL ? HG_SHARDED_BY_NUMBER : HG_SHARDED_BY_POSITION;
-	HgStatus status = check_appending(job, side, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_appending(job, side, error));
 	if (job->filled != HG_SHARDED_EMPTY && job->filled != filled)
 		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered by the caller, or are not");
 	if (count == 0)
@@ -341,10 +336,9 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 {
 	HgShardedJob *job = job_of(handle);
 	const unsigned char *from = values;
-	HgStatus status = check_appending(job, side, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_appending(job, side, error));
 	if (column >= job->spec.sides[side].ncolumns)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
 	if (first_row > job->rows[side] || count > job->rows[side] - first_row)
@@ -385,10 +379,7 @@ exchange(HgShardedJob *job, HgError *error)
 {
 	if (!job->exchanged)
 	{
-		HgStatus status = job->is_partitioned ? HG_OK : check_columns(job, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(job->is_partitioned ? HG_OK : check_columns(job, error));
 		job->exchanged = true;
 		if (job->is_partitioned)
 			job->exchange_status = hg_sharded_partitions_send_masks(job, &job->exchange_error);
@@ -426,10 +417,9 @@ static HgStatus
 sharded_build(HgJob *handle, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_usable(&job->state, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_usable(&job->state, error));
 	if (job->state.built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job has been built already");
 
@@ -456,12 +446,9 @@ sharded_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_word, u
 			 const uint64_t *words, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_usable(&job->state, error);
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_side(side, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_usable(&job->state, error));
+	HG_TRY(hg_wrapped_check_side(side, error));
 	if (!job->is_partitioned || lookup > hg_side_replica(&job->spec, side)->nlookups)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no graph replica to be masked");
 	if (job->exchanged)
@@ -474,10 +461,9 @@ static HgStatus
 sharded_match(HgJob *handle, HgMatchMode mode, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_matching(&job->state, mode, error));
 	if (job->is_partitioned)
 		return hg_error_set(error, HG_INVALID, NULL,
 							"rows of slices have no numbers that others know");
@@ -523,10 +509,9 @@ sharded_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error
 {
 	HgShardedJob *job = job_of(handle);
 	uint64_t sum = 0;
-	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_matching(&job->state, mode, error));
 
 	job->streaming = false;
 	status = start_unless_ahead(job, HG_AHEAD_COUNT, mode, NULL, error);
@@ -549,12 +534,10 @@ sharded_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec, uint64
 			   HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_matching(&job->state, mode, error);
+	HgStatus status;
 
-	if (status == HG_OK)
-		status = hg_reduce_check(&job->spec, spec, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_matching(&job->state, mode, error));
+	HG_TRY(hg_reduce_check(&job->spec, spec, error));
 	job->streaming = false;
 	status = start_unless_ahead(job, HG_AHEAD_REDUCE, mode, spec, error);
 	if (status == HG_OK)
@@ -582,12 +565,10 @@ sharded_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error
 {
 	HgShardedJob *job = job_of(handle);
 	HgGraphStats sum = {0};
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = HG_OK;
 
-	if (status == HG_OK)
-		status = hg_wrapped_check_side(side, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
+	HG_TRY(hg_wrapped_check_side(side, error));
 
 	job->streaming = false;
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
@@ -615,10 +596,8 @@ sharded_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void *edge_k
 					 uint32_t *edge_rows, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
 	if (job->shards > 1)
 		return hg_error_set(error, HG_INVALID, NULL, "the graph is in pieces");
 	job->streaming = false;

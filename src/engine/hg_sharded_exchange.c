@@ -48,14 +48,11 @@ buffer_open(Buffer *buffer, const HgShardedJob *job, HgSide side, HgError *error
 	const uint64_t all = (job->rows[side] + 63) / 64 * 64;
 	const uint64_t rows = all < HG_SHARDED_ROWS ? all : HG_SHARDED_ROWS;
 	unsigned char *at;
-	HgStatus status;
 
 	buffer->bytes = rows * (job->spec.key_width + sizeof(uint32_t));
 	for (uint32_t column = 0; column < job->spec.sides[side].ncolumns; column++)
 		buffer->bytes += rows * (job->spec.sides[side].column_width[column] + UINT64_C(1));
-	status = hg_host_memory_alloc(job->host, buffer->bytes, &buffer->memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(job->host, buffer->bytes, &buffer->memory, error));
 
 	at = buffer->memory;
 	buffer->rows.capacity = (size_t) rows;
@@ -295,10 +292,9 @@ hg_sharded_exchange(HgShardedJob *job, HgError *error)
 	uint32_t ends[HG_MAX_SHARDS];
 	Tally *tallies[2];
 	void *memory;
-	HgStatus status = hg_host_memory_alloc(job->host, bytes, &memory, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(job->host, bytes, &memory, error));
 	tallies[HG_OUTER] = memory;
 	tallies[HG_INNER] = tallies[HG_OUTER] + job->shards;
 	status = choose_parts(job, tallies, ends, error);

@@ -120,13 +120,10 @@ slots_make(HgShardedJob *job, Slots *slots, uint64_t groups, HgError *error)
 {
 	uint64_t count = 2;
 	void *memory;
-	HgStatus status;
 
 	while (count < 2 * groups)
 		count *= 2;
-	status = hg_host_memory_alloc(job->host, count * sizeof(uint32_t), &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(job->host, count * sizeof(uint32_t), &memory, error));
 	*slots = (Slots){memory, count};
 	memset(slots->slots, 0, (size_t) count * sizeof(uint32_t));
 	for (uint64_t i = 0; i < job->groups.count; i++)
@@ -143,16 +140,13 @@ reserve_groups(HgShardedJob *job, Slots *slots, uint64_t most, HgError *error)
 	const uint64_t bytes = groups->words * sizeof(uint64_t);
 	uint64_t capacity = groups->capacity == 0 ? BUFFER_RECORDS : 2 * groups->capacity;
 	void *memory;
-	HgStatus status;
 
 	if (groups->count < groups->capacity)
 		return HG_OK;
 	if (capacity > most)
 		capacity = most;
 	slots_free(job, slots);
-	status = hg_host_memory_alloc(job->host, capacity * bytes, &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(job->host, capacity * bytes, &memory, error));
 	if (groups->count > 0)
 		memcpy(memory, groups->records, (size_t) (groups->count * bytes));
 	hg_host_memory_free(job->host, groups->records, groups->capacity * bytes);
@@ -167,16 +161,13 @@ merge_record(HgShardedJob *job, Slots *slots, uint64_t most, const uint64_t *rec
 {
 	HgShardedGroups *groups = &job->groups;
 	uint32_t *slot;
-	HgStatus status;
 
 	if (groups->capacity > 0 && *(slot = find_slot(slots, groups, record)) != 0)
 	{
 		add_record(&groups->spec, groups->records + (uint64_t) (*slot - 1) * groups->words, record);
 		return HG_OK;
 	}
-	status = reserve_groups(job, slots, most, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(reserve_groups(job, slots, most, error));
 	memcpy(groups->records + groups->count * groups->words, record,
 		   groups->words * sizeof(uint64_t));
 	*find_slot(slots, groups, record) = (uint32_t) ++groups->count;
@@ -230,7 +221,6 @@ hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *
 	/* group indexes have 32 bits */
 	const uint64_t most = spec->max_groups < HG_MAX_ROWS - 1 ? spec->max_groups + 1 : HG_MAX_ROWS;
 	bool too_many = false;
-	HgStatus status;
 
 	hg_sharded_groups_free(job);
 	for (uint32_t shard = 0; shard < job->shards; shard++)
@@ -240,9 +230,7 @@ hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *
 
 		job->sharded->called = shard;
 		/* also if one has too many: the other shards have begun */
-		status = one->calls.columns->reduce(one->job, mode, spec, &made, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(one->calls.columns->reduce(one->job, mode, spec, &made, error));
 		too_many = too_many || made == HG_TOO_MANY_GROUPS;
 	}
 	if (too_many)
@@ -253,9 +241,7 @@ hg_sharded_groups_make(HgShardedJob *job, HgMatchMode mode, const HgReduceSpec *
 
 	job->groups.spec = *spec;
 	job->groups.words = hg_reduce_words(spec);
-	status = merge_shards(job, most, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(merge_shards(job, most, error));
 	*groups = job->groups.count;
 	if (*groups == most)
 	{

@@ -37,10 +37,7 @@ typedef struct Trial
 HgStatus
 hg_table_trial_check(const HgTableTrial *trial, HgError *error)
 {
-	HgStatus status = hg_table_check(&trial->spec, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_table_check(&trial->spec, error));
 	if (trial->spec.expected_rows > HG_MAX_ROWS)
 		return hg_error_set(error, HG_INVALID, NULL, "too many rows are expected of a table");
 	if (trial->spec.bad_functions > 0)
@@ -158,11 +155,10 @@ find_all(Trial *trial, HgError *error)
 {
 	const size_t bytes = FIND_KEYS * sizeof(uint32_t);
 	void *rows;
-	HgStatus status = hg_host_memory_alloc(trial->host, bytes, &rows, error);
+	HgStatus status = HG_OK;
 	double started;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(trial->host, bytes, &rows, error));
 	started = hg_clock_ms();
 	for (uint64_t at = 0; at < trial->nkeys && status == HG_OK; at += FIND_KEYS)
 	{
@@ -205,14 +201,11 @@ static HgStatus
 exchange_sample(Trial *trial, HgError *error)
 {
 	HgTableMeasure *measure = trial->measure;
-	HgStatus status;
 
 	if (hg_table_trial_batches(trial->trial) == 0)
 		return HG_OK;
-	status = change_sample(trial, false, &measure->erase_ns, &measure->erased, error);
-	if (status == HG_OK)
-		status = change_sample(trial, true, &measure->insert_ns, &measure->inserted, error);
-	return status;
+	HG_TRY(change_sample(trial, false, &measure->erase_ns, &measure->erased, error));
+	return change_sample(trial, true, &measure->insert_ns, &measure->inserted, error);
 }
 
 HgStatus
@@ -228,9 +221,7 @@ hg_table_measure(HgTables *tables, const HgHost *host, const HgTableTrial *asked
 	HgStatus status;
 
 	memset(measure, 0, sizeof(*measure));
-	status = tables->open(tables, host, &asked->spec, &trial.table, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(tables->open(tables, host, &asked->spec, &trial.table, error));
 	status = build_all(&trial, error);
 	if (status == HG_OK)
 		status = find_all(&trial, error);

@@ -76,9 +76,8 @@ hg_wrapped_check_side(HgSide side, HgError *error)
 static inline HgStatus
 hg_wrapped_check_matching(const HgWrappedState *state, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = hg_wrapped_check_built(state, error);
-
-	return status == HG_OK ? hg_wrapped_check_mode(mode, error) : status;
+	HG_TRY(hg_wrapped_check_built(state, error));
+	return hg_wrapped_check_mode(mode, error);
 }
 
 #endif /* HG_WRAPPED_JOB_H */

@@ -112,10 +112,9 @@ hg_replica_send(const HgReplicaTask *task, HgEngine *engine, HgReplicaHost *send
 {
 	HgReplica *replica;
 	HgJob *job;
-	HgStatus status = engine->open(engine, &sending->host.host, &task->spec, &job, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(engine->open(engine, &sending->host.host, &task->spec, &job, error));
 	status = hg_replica_put(task, engine, job, error);
 	sending->sent = true;
 	if (status == HG_OK)

@@ -270,10 +270,9 @@ static HgStatus
 hg_sql_lengths_make(HgListLengths *lists, const HgHost *host, const HgKeySet *set, uint32 width,
 					HgError *error)
 {
-	HgStatus status = hg_list_lengths_open(lists, host, width, hg_load_factor, set->rows, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_list_lengths_open(lists, host, width, hg_load_factor, set->rows, error));
 	for (int i = 0; i < set->npieces && status == HG_OK; i++)
 		status = hg_list_lengths_add(lists, set->pieces[i].keys, set->pieces[i].count, error);
 	if (status == HG_OK)

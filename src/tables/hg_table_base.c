@@ -47,10 +47,7 @@ hg_table_fill(HgTable *table, void *ptr, int byte, uint64_t bytes, HgError *erro
 
 	for (uint64_t i = 0; i < bytes; i += step)
 	{
-		HgStatus status = hg_table_poll(table, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_table_poll(table, error));
 		step = bytes - i < HG_TABLE_CHUNK_BYTES ? bytes - i : HG_TABLE_CHUNK_BYTES;
 		memset((char *) ptr + i, byte, step);
 	}
@@ -94,10 +91,8 @@ hg_source_next(HgTable *table, HgTableSource *source, uint64_t *words, uint32_t 
 	{
 		uint64_t left = batch->count - source->at;
 		uint32_t step = left < HG_TABLE_CHUNK ? (uint32_t) left : HG_TABLE_CHUNK;
-		HgStatus status = hg_table_poll(table, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_table_poll(table, error));
 		for (uint32_t i = 0; i < step; i++)
 		{
 			uint64_t word = batch_word(batch, source->at + i, width);
@@ -236,17 +231,13 @@ HgStatus
 hg_feed_next(HgTable *table, HgTableFeed *feed, uint64_t *words, uint32_t *rows, uint32_t *count,
 			 HgError *error)
 {
-	HgStatus status;
-
 	*count = 0;
 	while (!feed->old_ended && *count == 0)
 	{
 		uint32_t found;
 		uint32_t kept = 0;
 
-		status = hg_table_poll(table, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_table_poll(table, error));
 		found = feed->old->calls->scan(feed->old, &feed->cursor, words, rows, &feed->old_ended);
 		if (feed->erased != NULL)
 		{

@@ -84,11 +84,10 @@ check_usable(const HgTable *table, HgError *error)
 static HgStatus
 check_changeable(const HgTable *table, HgError *error)
 {
-	HgStatus status = check_usable(table, error);
-
-	if (status == HG_OK && table->streams > 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "matches of the table are being read");
-	return status;
+	HG_TRY(check_usable(table, error));
+	if (table->streams > 0)
+		return hg_error_set(error, HG_INVALID, NULL, "matches of the table are being read");
+	return HG_OK;
 }
 
 /* HG_INVALID if a batch has numbers that rows can't have. */
@@ -193,11 +192,9 @@ static HgStatus
 tables_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory, HgError *error)
 {
 	HgTableSpec full;
-	HgStatus status = hg_table_check(spec, error);
 	uint64_t own;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_table_check(spec, error));
 	full = hg_table_defaults(spec);
 	own = calls_of(&full)->bytes + sizeof(HgTableStream);
 	memory->held = memory->build = memory->change = own;
@@ -235,9 +232,7 @@ tables_open(HgTables *tables, const HgHost *host, const HgTableSpec *spec, HgTab
 	start.spec = hg_table_defaults(spec);
 	start.calls = calls_of(&start.spec);
 	start.traits = hg_table_traits(spec->kind, spec->content);
-	status = hg_table_alloc(&start, start.calls->bytes, &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_table_alloc(&start, start.calls->bytes, &memory, error));
 	memset(memory, 0, start.calls->bytes);
 	*(HgTable *) memory = start;
 	status = start.calls->open(memory, error);
@@ -355,8 +350,8 @@ count_words(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *cou
 
 	if (table->spec.content == HG_TABLE_MULTIMAP)
 	{
-		status = hg_table_work(table, count, error);
-		return status == HG_OK ? table->calls->count(table, words, count, counts, error) : status;
+		HG_TRY(hg_table_work(table, count, error));
+		return table->calls->count(table, words, count, counts, error);
 	}
 	status = find_words(table, words, count, counts, error);
 	for (uint32_t i = 0; i < count && status == HG_OK; i++)
@@ -392,16 +387,13 @@ static HgStatus
 tables_match(HgTable *table, const void *keys, uint64_t count, HgTableStream **stream,
 			 HgError *error)
 {
-	HgStatus status = check_usable(table, error);
 	HgTableStream *begun;
 	void *memory;
 
-	if (status == HG_OK && count >= HG_MAX_ROWS)
-		status = hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many keys to be looked up");
-	if (status == HG_OK)
-		status = hg_table_alloc(table, sizeof(HgTableStream), &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_usable(table, error));
+	if (count >= HG_MAX_ROWS)
+		return hg_error_set(error, HG_TOO_MANY_ROWS, NULL, "too many keys to be looked up");
+	HG_TRY(hg_table_alloc(table, sizeof(HgTableStream), &memory, error));
 	begun = memory;
 	begun->table = table;
 	begun->keys = keys;
@@ -510,12 +502,10 @@ tables_end(HgTableStream *stream)
 static HgStatus
 tables_describe(HgTable *table, HgTableStats *stats, HgError *error)
 {
-	HgStatus status = check_usable(table, error);
+	HgStatus status;
 
-	if (status == HG_OK)
-		status = hg_table_poll(table, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_usable(table, error));
+	HG_TRY(hg_table_poll(table, error));
 	*stats = table->totals;
 	status = table->calls->describe(table, stats, error);
 	stats->rows = all_rows(table);

@@ -215,10 +215,8 @@ put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *d
 	{
 		uint32_t count =
 			hg_slots_scan(from, from->count, table->spec.key_width, &slot, words, rows, &end);
-		HgStatus status = hg_table_poll(table, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_table_poll(table, error));
 		for (uint32_t i = 0; i < count; i++)
 			HG_TABLE_PREFETCH(cuckoo->slots.words +
 							  function_slot(cuckoo, 0, words[i]) * cuckoo->slots.word_stride);
@@ -226,9 +224,7 @@ put_all(HgTable *table, HgCuckooSlots *cuckoo, const HgTableSlots *from, bool *d
 		{
 			Item item = {words[i], rows[i]};
 
-			status = hg_table_work(table, 1, error);
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_table_work(table, 1, error));
 			*done = put_item(table, cuckoo, &item);
 		}
 	}
@@ -530,10 +526,7 @@ typedef struct CuckooTable
 static HgStatus
 cuckoo_open(HgTable *table, HgError *error)
 {
-	HgStatus status = hg_cuckoo_check(&table->spec, table->spec.expected_rows, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_cuckoo_check(&table->spec, table->spec.expected_rows, error));
 	return hg_cuckoo_open(table, &((CuckooTable *) table)->cuckoo, table->spec.expected_rows,
 						  error);
 }
@@ -609,10 +602,9 @@ cuckoo_insert(HgTable *table, HgTableSource *in, HgTableChange *change, HgError 
 	uint64_t slots[HG_TABLE_CHUNK];
 	uint32_t rows[HG_TABLE_CHUNK];
 	uint32_t count;
-	HgStatus status = cuckoo_reserve(table, in->batch->count, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(cuckoo_reserve(table, in->batch->count, error));
 	while ((status = hg_source_next(table, in, words, rows, &count, error)) == HG_OK && count > 0)
 	{
 		uint64_t to_come = in->batch->count - in->at;

@@ -617,10 +617,8 @@ put_all(HgDycuckoo *dycuckoo, const HgTableSlots *from, bool *done, HgError *err
 	{
 		uint32_t count = hg_slots_scan(from, from->count, dycuckoo->table.spec.key_width, &cursor,
 									   words, rows, &end);
-		HgStatus status = hg_table_poll(&dycuckoo->table, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_table_poll(&dycuckoo->table, error));
 		hg_dycuckoo_choose_weights(dycuckoo, HG_DYCUCKOO_NOWHERE);
 		for (uint32_t i = 0; i < count && *done; i++)
 		{

@@ -151,12 +151,9 @@ dynamic_rebuild(HgTable *table, HgTableSource *in, HgTableChange *change, HgErro
 	DynamicTable *dynamic = (DynamicTable *) table;
 	HgTableLists built;
 	HgTableFeed feed;
-	HgStatus status;
 
 	hg_feed_init(&feed, table->rows > 0 ? table : NULL, NULL, in);
-	status = hg_lists_build(table, &feed, table->spec.empty_slots, false, &built, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_lists_build(table, &feed, table->spec.empty_slots, false, &built, error));
 	if (table->used)
 		table->totals.rebuilds++;
 	hg_lists_free(table, &dynamic->lists);
@@ -341,10 +338,9 @@ erase_sweep(DynamicTable *dynamic, HgTableSource *out, uint64_t *erased, HgError
 	uint64_t used = dynamic->lists.offsets[hg_lists_vertices(&dynamic->lists)];
 	uint32_t width = table->spec.key_width;
 	HgTableErased batch;
-	HgStatus status = hg_erased_create(table, &batch, out, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_erased_create(table, &batch, out, error));
 	for (uint64_t i = 0; i < used && status == HG_OK; i++)
 	{
 		uint32_t row = hg_slot_row(slots, i, width);

@@ -95,10 +95,9 @@ groups_number(HgTable *table, HgTableFeed *feed, Groups *groups, uint32_t *numbe
 	uint64_t slots[HG_TABLE_CHUNK];
 	uint32_t rows[HG_TABLE_CHUNK];
 	uint32_t count;
-	HgStatus status = hg_cuckoo_open(table, &groups->numbers, 0, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_cuckoo_open(table, &groups->numbers, 0, error));
 	while ((status = hg_feed_next(table, feed, words, rows, &count, error)) == HG_OK && count > 0)
 	{
 		/* this prefetches their slots */
@@ -182,9 +181,7 @@ groups_alloc(HgTable *table, Groups *groups, HgError *error)
 	if (status != HG_OK)
 		return status;
 	groups->words_bytes = (keys + 1) * table->spec.key_width;
-	status = hg_table_alloc(table, groups->words_bytes, &groups->words, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_table_alloc(table, groups->words_bytes, &groups->words, error));
 	groups->rows_bytes = (groups->count + 1) * sizeof(uint32_t);
 	status = hg_table_alloc(table, groups->rows_bytes, &memory, error);
 	groups->rows = memory;

@@ -149,20 +149,15 @@ hg_lists_sort(HgTable *table, HgTableSlots *slots, uint64_t from, uint64_t count
 				bool take_a = b == b_end || (a < a_end && hg_slot_word(slots, from + a, width) <=
 															  hg_slot_word(slots, from + b, width));
 				uint64_t taken = from + (take_a ? a++ : b++);
-				HgStatus status = hg_table_work(table, 1, error);
 
-				if (status != HG_OK)
-					return status;
+				HG_TRY(hg_table_work(table, 1, error));
 				hg_slot_set(scratch, to, hg_slot_word(slots, taken, width),
 							hg_slot_row(slots, taken, width), width);
 			}
 		}
 		for (uint64_t i = 0; i < count; i++)
 		{
-			HgStatus status = hg_table_work(table, i % HG_TABLE_UNIT_ITEMS == 0, error);
-
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_table_work(table, i % HG_TABLE_UNIT_ITEMS == 0, error));
 			hg_slot_set(slots, from + i, hg_slot_word(scratch, i, width),
 						hg_slot_row(scratch, i, width), width);
 		}
@@ -186,10 +181,8 @@ list_unique(HgTable *table, const HgTableSlots *slots, uint64_t from, uint64_t c
 		uint64_t word = hg_slot_word(slots, from + i, width);
 		uint32_t row = hg_slot_row(slots, from + i, width);
 		uint64_t first = is_sorted && n > 0 ? n - 1 : 0;
-		HgStatus status = hg_table_work(table, 1, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_table_work(table, 1, error));
 		while (first < n && hg_slot_word(slots, to + first, width) != word)
 			first++;
 		if (first == n)
@@ -288,9 +281,7 @@ hg_lists_build(HgTable *table, HgTableFeed *feed, uint32_t empty, bool sorted, H
 	void *memory;
 
 	memset(lists, 0, sizeof(*lists));
-	status = hg_lists_check(&table->spec, most, empty, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_lists_check(&table->spec, most, empty, error));
 	lists->log2 = vertices_log2(&table->spec, most);
 	lists->offsets_bytes = (hg_lists_vertices(lists) + 2) * sizeof(uint32_t);
 	status = hg_table_alloc(table, lists->offsets_bytes, &memory, error);

@@ -241,10 +241,9 @@ static_convert(HgTable *table, StaticTable *graph, HgError *error)
 	HgTableLists *lists = &graph->lists;
 	HgTableSlots padded;
 	uint64_t slots;
-	HgStatus status = static_lengths(table, graph, &slots, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(static_lengths(table, graph, &slots, error));
 	if (slots > padded_most(&table->spec, lists->rows))
 		return refuse_padding(table, slots, lists->rows, lists->longest, error);
 	status = hg_slots_alloc(table, table->spec.layout, slots, &padded, error);

@@ -260,7 +260,6 @@ hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *
 								 HgError *error)
 {
 	HgUpload *upload = device->task->spec.upload;
-	HgStatus status;
 
 	if (!hg_device_participants_expects_upload(device))
 		return hg_error_set(error, HG_UNAVAILABLE, NULL, "other columns were expected");
@@ -268,9 +267,7 @@ hg_device_participants_take_over(HgDeviceParticipants *device, const HgJobSpec *
 		return HG_OK;
 	if (hg_upload_is_unused(upload))
 		return hg_device_participants_append(device, spec, error);
-	status = hg_upload_finish(upload, &device->task->host, device->task->sides, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_upload_finish(upload, &device->task->host, device->task->sides, error));
 	hg_device_timeout_begin_work(&device->task->host);
 	if (hg_device_participants_engine(device, error) == NULL)
 		return error->status;

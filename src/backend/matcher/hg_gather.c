@@ -69,9 +69,7 @@ hg_reduction_fetch(const HgReduction *reduction, HgEngine *engine, HgJob *job, H
 	{
 		HgGroupRecords records = {groups->words + groups->count * words, total - groups->count, 0};
 
-		status = engine->columns->next_groups(job, &records, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(engine->columns->next_groups(job, &records, error));
 		groups->count += records.count;
 	}
 	for (uint64 i = 0; i < total; i++)

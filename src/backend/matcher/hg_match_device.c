@@ -111,9 +111,7 @@ hg_match_device_open_whole(HgMatchDevice *device, HgError *error)
 	if (remote == NULL)
 		return hg_error_set(error, HG_CONNECTION_LOST, NULL, "the device process is gone");
 	hg_match_source_fill_spec(source, &spec);
-	status = remote->open(remote, host, &spec, &open, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(remote->open(remote, host, &spec, &open, error));
 	/* it can still get partition passes if it becomes larger than expected */
 	status = hg_passes_adopt(device->engine, host, &spec, open, &device->job.job, error);
 	if (status != HG_OK)

@@ -191,10 +191,8 @@ hg_match_resident_build(HgMatchSource *source, HgError *error)
 		return status;
 	resident->delta = task->spec.participants != NULL ? hg_match_participants_create(task)
 													  : hg_match_cpu_create(task);
-	status = resident->delta->ops->open(resident->delta, error);
-	if (status == HG_OK)
-		status = resident->delta->ops->build(resident->delta, error);
-	return status;
+	HG_TRY(resident->delta->ops->open(resident->delta, error));
+	return resident->delta->ops->build(resident->delta, error);
 }
 
 /* ---------------------------------------------------------------------

@@ -50,10 +50,7 @@ match_clock(const HgJob *job)
 static HgStatus
 job_check_graph(const HgJob *job, HgSide side, HgError *error)
 {
-	HgStatus status = hg_host_check_built(&job->base, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_built(&job->base, error));
 	if (job->participants != NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "no participant has the graph of a side");
 	if ((side != HG_OUTER && side != HG_INNER) || hg_cpu_is_direct(job) ||
@@ -66,10 +63,7 @@ job_check_graph(const HgJob *job, HgSide side, HgError *error)
 static HgStatus
 job_begin_matches(HgJob *job, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = hg_host_check_mode(&job->base, mode, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_mode(&job->base, mode, error));
 	if (cpu_job(job)->shared_out)
 		return hg_error_set(error, HG_INVALID, NULL, "a shared job has one stream");
 	cpu_job(job)->shared_out = job->participants != NULL;
@@ -94,13 +88,12 @@ engine_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 static HgStatus
 job_check_append(const HgJob *job, HgSide which, bool numbered, HgError *error)
 {
-	HgStatus status = hg_host_check_append(&job->base, which, error);
-
-	if (status == HG_OK && numbered != ((const CpuJob *) job)->numbered &&
+	HG_TRY(hg_host_check_append(&job->base, which, error));
+	if (numbered != ((const CpuJob *) job)->numbered &&
 		(job->participants != NULL || job->base.sides[HG_OUTER].rows > 0 ||
 		 job->base.sides[HG_INNER].rows > 0))
-		status = hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
-	return status;
+		return hg_error_set(error, HG_INVALID, NULL, "rows are numbered in two ways");
+	return HG_OK;
 }
 
 static HgStatus
@@ -128,10 +121,7 @@ engine_append_rows(HgJob *job, HgSide which, const void *keys, uint64_t count, u
 static HgStatus
 engine_append_bits(HgJob *job, const HgKeyBitmap *bitmap, HgError *error)
 {
-	HgStatus status = job_check_append(job, HG_INNER, false, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_check_append(job, HG_INNER, false, error));
 	if (!job->base.spec.streamed || !job->base.spec.outer_only ||
 		job->base.sides[HG_INNER].rows > 0 || hg_cpu_is_direct(job))
 		return hg_error_set(error, HG_INVALID, NULL, "the job can't have its inner keys as bits");
@@ -186,10 +176,7 @@ engine_build(HgJob *job, HgError *error)
 static HgStatus
 engine_renew(HgJob *job, const void *keys, uint64_t count, HgError *error)
 {
-	HgStatus status = hg_host_check_built(&job->base, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_built(&job->base, error));
 	if (!job->base.spec.streamed || job->base.stats.vertices == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "the job takes no outer rows any more");
 	job->base.state = HG_HOST_BUILT;
@@ -199,10 +186,9 @@ engine_renew(HgJob *job, const void *keys, uint64_t count, HgError *error)
 static HgStatus
 engine_match(HgJob *job, HgMatchMode mode, HgError *error)
 {
-	HgStatus status = job_begin_matches(job, mode, error);
+	HgStatus status = HG_OK;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_begin_matches(job, mode, error));
 	job->base.state = HG_HOST_MATCHING;
 	if (hg_cpu_is_direct(job))
 		status = hg_cpu_direct_match(job, &cpu_job(job)->direct_cursor, mode, error);
@@ -231,12 +217,11 @@ engine_next(HgJob *job, HgMatches *matches, HgError *error)
 static HgStatus
 engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
-	HgStatus status = job_begin_matches(job, mode, error);
+	HgStatus status;
 	uint64_t before;
 	double start;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_begin_matches(job, mode, error));
 	job->base.state = HG_HOST_BUILT;
 	before = job->base.stats.matches;
 	start = match_clock(job);
@@ -251,10 +236,7 @@ engine_count(HgJob *job, HgMatchMode mode, uint64_t *matches, HgError *error)
 static HgStatus
 engine_describe(HgJob *job, HgSide side, HgGraphStats *stats, HgError *error)
 {
-	HgStatus status = job_check_graph(job, side, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_check_graph(job, side, error));
 	job->base.state = HG_HOST_BUILT;
 	return hg_host_finish(&job->base, hg_cpu_describe(job, side, stats, error));
 }
@@ -263,10 +245,7 @@ static HgStatus
 engine_export_graph(HgJob *job, HgSide side, uint32_t *offsets, void *edge_keys,
 					uint32_t *edge_rows, HgError *error)
 {
-	HgStatus status = job_check_graph(job, side, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(job_check_graph(job, side, error));
 	job->base.state = HG_HOST_BUILT;
 	return hg_host_finish(&job->base,
 						  hg_cpu_export(job, side, offsets, edge_keys, edge_rows, error));

@@ -57,10 +57,7 @@ hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
 
 	for (uint64_t bin = 0; bin < bins; bin++)
 	{
-		HgStatus status = bin_build(job, which, bin, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(bin_build(job, which, bin, error));
 		if (graph->longest_list > stats->longest_list)
 			stats->longest_list = graph->longest_list;
 		for (uint64_t v = 0; v < vertices; v += step)
@@ -69,13 +66,10 @@ hg_cpu_describe(HgJob *job, HgSide which, HgGraphStats *stats, HgError *error)
 			for (uint64_t k = v; k < v + step; k++)
 				stats->empty_vertices += graph->offsets[k] == graph->offsets[k + 1];
 
-			status = hg_host_poll(&job->base, error);
-			if (status == HG_OK)
-				status = job->base.spec.key_width == 4
-							 ? count_distinct32(job, graph, v, step, &stats->distinct_keys, error)
-							 : count_distinct64(job, graph, v, step, &stats->distinct_keys, error);
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_host_poll(&job->base, error));
+			HG_TRY(job->base.spec.key_width == 4
+					   ? count_distinct32(job, graph, v, step, &stats->distinct_keys, error)
+					   : count_distinct64(job, graph, v, step, &stats->distinct_keys, error));
 		}
 	}
 	return HG_OK;

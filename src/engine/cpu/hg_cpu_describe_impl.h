@@ -41,10 +41,7 @@ HG_CPU_T(count_distinct)(HgJob *job, const HgCpuGraph *graph, uint64_t first, ui
 			*distinct += k == i;
 			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
 			{
-				HgStatus status = hg_host_poll(&job->base, error);
-
-				if (status != HG_OK)
-					return status;
+				HG_TRY(hg_host_poll(&job->base, error));
 				work = 0;
 			}
 		}
@@ -62,12 +59,7 @@ HG_CPU_T(export_edges)(HgJob *job, const HgCpuGraph *graph, void *edge_keys, uin
 	for (uint64_t i = 0; i < graph->edges_count; i++)
 	{
 		if (i % HG_CPU_POLL_ROWS == 0)
-		{
-			HgStatus status = hg_host_poll(&job->base, error);
-
-			if (status != HG_OK)
-				return status;
-		}
+			HG_TRY(hg_host_poll(&job->base, error));
 		keys[i] = HG_CPU_T(hg_unmix)(MIXED(&edges[i]));
 		edge_rows[i] = edges[i].row;
 	}

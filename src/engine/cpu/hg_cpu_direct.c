@@ -101,10 +101,7 @@ find_bounds(HgJob *job, uint64_t first, uint64_t most, HgCpuBounds *bounds, HgEr
 	while ((count = hg_cpu_scan_next(&scan, job->base.spec.key_width, HG_CPU_POLL_ROWS, &keys,
 									 &row)) > 0)
 	{
-		HgStatus status = hg_host_poll(&job->base, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&job->base, error));
 		kernels->bounds(keys, count, first, bounds);
 		if ((uint64_t) bounds->greatest - (uint64_t) bounds->least >= most)
 			break;
@@ -294,10 +291,7 @@ table_enter(HgJob *job, HgCpuDirectEnterKernel enter, uint32_t step, bool once, 
 	inner_walk_init(&inner, job);
 	while ((count = inner_walk_next(&inner, step, &keys, &row)) > 0)
 	{
-		HgStatus status = work >= step ? hg_host_poll(&job->base, error) : HG_OK;
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(work >= step ? hg_host_poll(&job->base, error) : HG_OK);
 		work = work >= step ? count : work + count;
 		job->direct.repeats |= enter(&table, keys, count, row);
 		if (once && job->direct.repeats)
@@ -315,9 +309,7 @@ table_scatter(HgJob *job, HgError *error)
 	void *memory;
 	HgStatus status;
 
-	status = hg_cpu_offsets_sum(job, direct->table + 2, direct->vertices, &longest, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_cpu_offsets_sum(job, direct->table + 2, direct->vertices, &longest, error));
 	direct->rows_bytes = lists_bytes(job);
 	status = hg_host_alloc(&job->base, direct->rows_bytes, &memory, error);
 	direct->rows = memory;

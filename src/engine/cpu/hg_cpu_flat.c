@@ -296,10 +296,7 @@ sort_list(const HgHost *host, char *keys, uint32_t width, uint32_t *numbers, uin
 			differing |= ordered(keys, width, k) ^ ordered(keys, width, low);
 			if ((*work += 2) >= HG_CPU_FLAT_POLL_ROWS)
 			{
-				HgStatus status = hg_host_check_cancel(host, error);
-
-				if (status != HG_OK)
-					return status;
+				HG_TRY(hg_host_check_cancel(host, error));
 				*work = 0;
 			}
 		}

@@ -49,11 +49,9 @@ next_part(HgFlatJoin *join, HgError *error)
 	cursor->in_part = false;
 	while (!cursor->in_part)
 	{
-		HgStatus status = hg_cpu_flat_work_done(join, 1, error);
 		uint64_t part;
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_cpu_flat_work_done(join, 1, error));
 		part = join->work.take != NULL ? join->work.take(join->work.arg) : cursor->next_part;
 		if (part >= UINT64_C(1) << join->plan.parts_log2)
 			break;

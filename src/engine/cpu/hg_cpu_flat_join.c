@@ -64,13 +64,10 @@ open_lists(HgFlatJoin *join, HgError *error)
 {
 	const size_t bytes = HG_CPU_FLAT_LISTS * sizeof(HgCpuFlatList);
 	void *memory;
-	HgStatus status;
 
 	if (join->filters[HG_INNER].mask == NULL)
 		return HG_OK;
-	status = hg_host_memory_alloc(join->host, bytes, &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(join->host, bytes, &memory, error));
 	join->lists = memory;
 	memset(join->lists, 0, bytes);
 	return HG_OK;
@@ -301,10 +298,7 @@ compare_long(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs, HgError 
 	}
 	while (!done)
 	{
-		HgStatus status = find_long(join, probe, list, &row, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(find_long(join, probe, list, &row, error));
 		if (row == NULL)
 			break;
 		if (pairs->outer != NULL)

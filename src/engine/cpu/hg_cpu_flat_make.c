@@ -103,10 +103,7 @@ hg_flat_count(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 
 	for (uint64_t from = 0; from < rows->count; from += n)
 	{
-		HgStatus status = hg_cpu_flat_poll_piece(maker->host, from, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_cpu_flat_poll_piece(maker->host, from, error));
 		n = hg_cpu_flat_piece(from, rows->count);
 		hg_cpu_flat_vertices(hg_cpu_flat_key_at(rows->keys, width, from), width, n,
 							 maker->shape.bins_log2, row_bins);
@@ -192,7 +189,6 @@ hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 	uint64_t each = row_bytes(&maker->shape);
 	uint64_t rows = 0;
 	uint64_t bin = first;
-	HgStatus status;
 	void *memory;
 
 	maker->first = maker->end = 0;
@@ -213,9 +209,7 @@ hg_flat_begin(HgFlatMaker *maker, uint32_t first, uint64_t limit, uint32_t *end,
 	{
 		free_begun(maker);
 		maker->room = rows * each + 1; /* not 0, even without rows */
-		status = hg_host_memory_alloc(maker->host, maker->room, &memory, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_memory_alloc(maker->host, maker->room, &memory, error));
 		maker->keys = memory;
 	}
 	maker->starts[bin] = rows;
@@ -273,10 +267,7 @@ hg_flat_add(HgFlatMaker *maker, const HgFlatRows *rows, HgError *error)
 
 	for (uint64_t from = 0; from < rows->count; from += n)
 	{
-		HgStatus status = hg_cpu_flat_poll_piece(maker->host, from, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_cpu_flat_poll_piece(maker->host, from, error));
 		n = hg_cpu_flat_piece(from, rows->count);
 		if (!collect_block(maker, hg_cpu_flat_key_at(rows->keys, maker->shape.key_width, from),
 						   rows->rows != NULL ? rows->rows + from : NULL,
@@ -412,15 +403,12 @@ static HgStatus
 open_graph(const HgFlatMaker *maker, MadeGraph **graph, HgError *error)
 {
 	uint64_t bytes = sizeof(MadeGraph) + maker->bins * sizeof(HgFlatBin *);
-	HgStatus status;
 	char *bin;
 	void *memory;
 
 	for (uint64_t b = 0; b < maker->bins; b++)
 		bytes += hg_flat_bin_bytes(&maker->shape, maker->counts[b]);
-	status = hg_host_memory_alloc(maker->host, bytes, &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(maker->host, bytes, &memory, error));
 
 	*graph = memory;
 	(*graph)->bytes = bytes;

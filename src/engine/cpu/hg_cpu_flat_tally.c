@@ -172,10 +172,7 @@ hg_flat_tally_next(HgFlatTally *tally, HgMatchMode mode, uint32_t *rows, size_t 
 	{
 		if (tally->chunk_at == tally->chunk.count)
 		{
-			HgStatus status = hg_flat_next(tally->join, mode, &tally->chunk, error);
-
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_flat_next(tally->join, mode, &tally->chunk, error));
 			tally->chunk_at = 0;
 			tally->walked = tally->chunk.count == 0;
 		}
@@ -189,12 +186,7 @@ hg_flat_tally_next(HgFlatTally *tally, HgMatchMode mode, uint32_t *rows, size_t 
 		if (word != 0)
 			n += word_rows(word, (uint32_t) (tally->next * COUNTS_OF_WORD), rows + n);
 		if (++tally->next % POLL_WORDS == 0)
-		{
-			HgStatus status = hg_host_check_cancel(tally->host, error);
-
-			if (status != HG_OK)
-				return status;
-		}
+			HG_TRY(hg_host_check_cancel(tally->host, error));
 	}
 	*count = n;
 	return HG_OK;

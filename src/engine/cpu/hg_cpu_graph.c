@@ -58,10 +58,7 @@ offsets_clear(HgJob *job, uint32_t *offsets, uint64_t n, HgError *error)
 
 	for (uint64_t i = 0; i < n; i += step)
 	{
-		HgStatus status = hg_host_poll(&job->base, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&job->base, error));
 		step = poll_step(n - i);
 		memset(offsets + i, 0, step * sizeof(uint32_t));
 	}
@@ -77,10 +74,7 @@ hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, uint32_t *longest,
 
 	for (uint64_t i = 0; i < n; i += step)
 	{
-		HgStatus status = hg_host_poll(&job->base, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&job->base, error));
 		step = poll_step(n - i);
 		for (uint64_t k = i; k < i + step; k++)
 		{
@@ -119,9 +113,7 @@ hg_cpu_graph_reserve(HgJob *job, HgSide which, uint64_t rows, HgError *error)
 
 	graph->bin = HG_CPU_NO_BIN;
 	graph->edges_bytes = (rows + HG_CPU_EDGE_PADDING) * hg_cpu_edge_size(job);
-	status = hg_host_alloc(&job->base, graph->edges_bytes, &graph->edges, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_alloc(&job->base, graph->edges_bytes, &graph->edges, error));
 	graph->offsets_bytes = (graph_vertices(job) + 2) * sizeof(uint32_t);
 	status = hg_host_alloc(&job->base, graph->offsets_bytes, &memory, error);
 	graph->offsets = memory;

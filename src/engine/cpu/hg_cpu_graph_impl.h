@@ -60,10 +60,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, 
 			differing |= MIXED(&edges[k]) ^ MIXED(&edges[low]);
 			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
 			{
-				HgStatus status = hg_host_poll(&job->base, error);
-
-				if (status != HG_OK)
-					return status;
+				HG_TRY(hg_host_poll(&job->base, error));
 				work = 0;
 			}
 		}
@@ -84,10 +81,7 @@ HG_CPU_T(sort_list)(HgJob *job, EDGE *edges, uint32_t n, uint32_t *polled_work, 
 			}
 			if (HG_CPU_UNLIKELY(++work == HG_CPU_POLL_ROWS))
 			{
-				HgStatus status = hg_host_poll(&job->base, error);
-
-				if (status != HG_OK)
-					return status;
+				HG_TRY(hg_host_poll(&job->base, error));
 				work = 0;
 			}
 		}
@@ -141,10 +135,8 @@ HG_CPU_T(count_pieces)(HgJob *job, uint32_t *counts, uint32_t mask, HgCpuScan sc
 	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_ROWS, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
-		HgStatus status = hg_host_poll(&job->base, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&job->base, error));
 		for (uint32_t i = 0; i < count; i++)
 			counts[VERTEX(MIX(keys[i]), log2) & mask]++;
 	}
@@ -162,10 +154,8 @@ HG_CPU_T(count_edges)(HgJob *job, uint32_t *counts, uint32_t mask, HgCpuWalk wal
 	while ((count = hg_cpu_walk_next(&walk, sizeof(EDGE), HG_CPU_POLL_ROWS, &chunk)) > 0)
 	{
 		const EDGE *edges = chunk;
-		HgStatus status = work_done(job, &work, count, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(work_done(job, &work, count, error));
 		for (uint32_t i = 0; i < count; i++)
 			counts[VERTEX(MIXED(&edges[i]), log2) & mask]++;
 	}
@@ -185,10 +175,8 @@ HG_CPU_T(scatter_pieces)(HgJob *job, uint32_t *cursors, uint32_t mask, HgCpuScan
 	while ((count = hg_cpu_scan_next(&scan, sizeof(KEY), HG_CPU_POLL_SCATTERED, &chunk, &row)) > 0)
 	{
 		const KEY *keys = chunk;
-		HgStatus status = hg_host_poll(&job->base, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&job->base, error));
 		for (uint32_t i = 0; i < count; i++)
 		{
 			KEY mixed = MIX(keys[i]);
@@ -211,10 +199,8 @@ HG_CPU_T(scatter_edges)(HgJob *job, uint32_t *cursors, uint32_t mask, HgCpuWalk 
 	while ((count = hg_cpu_walk_next(&walk, sizeof(EDGE), HG_CPU_POLL_ROWS, &chunk)) > 0)
 	{
 		const EDGE *edges = chunk;
-		HgStatus status = work_done(job, &work, count, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(work_done(job, &work, count, error));
 		for (uint32_t i = 0; i < count; i++)
 			to[cursors[VERTEX(MIXED(&edges[i]), log2) & mask]++] = edges[i];
 	}

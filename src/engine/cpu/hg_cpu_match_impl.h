@@ -203,15 +203,11 @@ HG_CPU_T(count)(HgJob *job, HgCpuCursor *cursor, uint64_t *matches, HgError *err
 
 	for (;;)
 	{
-		HgStatus status;
 		uint32_t noted;
 
 		/* the host's callback may read it */
 		job->base.stats.matches = before + total;
-		status = HG_CPU_T(fill_group)(job, cursor, error);
-
-		if (status != HG_OK)
-			return status;
+		HG_TRY(HG_CPU_T(fill_group)(job, cursor, error));
 		if (cursor->count == 0)
 			break;
 
@@ -252,7 +248,6 @@ HG_CPU_T(write_sorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode 
 		uint32_t *outer = matches->outer + matches->count;
 		uint32_t *inner = matches->inner + matches->count;
 		uint32_t step = end - at;
-		HgStatus status;
 
 		if (step > HG_CPU_POLL_ROWS)
 			step = HG_CPU_POLL_ROWS;
@@ -265,9 +260,7 @@ HG_CPU_T(write_sorted)(HgJob *job, HgCpuCursor *cursor, uint32_t i, HgMatchMode 
 		}
 		matches->count += step;
 		at += step;
-		status = cursor_work(job, cursor, step, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(cursor_work(job, cursor, step, error));
 	}
 
 	*done = at == end;

@@ -176,14 +176,11 @@ side_load(HgJob *job, HgSide which, HgError *error)
 	while (handle != 0)
 	{
 		HgCpuRunHeader *header = participants->address(participants->arg, handle);
-		HgStatus status;
 
 		if (header == NULL)
 			return hg_error_set(error, HG_OUT_OF_MEMORY, NULL,
 								"a chunk of shared memory could not be mapped");
-		status = hg_cpu_run_add(job, &job->sides[which], header, 0, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_cpu_run_add(job, &job->sides[which], header, 0, error));
 		missing -= header->rows;
 		handle = header->next;
 	}
@@ -217,11 +214,9 @@ hg_cpu_participants_alloc(HgJob *job, uint64_t bytes, uint64_t *handle, HgCpuRun
 						  HgError *error)
 {
 	const HgParticipants *participants = job->participants;
-	HgStatus status = hg_host_check_limit(&job->base, bytes, error);
 	char detail[120];
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_check_limit(&job->base, bytes, error));
 	*handle = participants->alloc(participants->arg, (size_t) bytes);
 	*header = *handle != 0 ? participants->address(participants->arg, *handle) : NULL;
 	if (*header == NULL)

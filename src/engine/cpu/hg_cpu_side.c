@@ -21,10 +21,8 @@ hg_cpu_run_add(HgJob *job, HgCpuSide *side, HgCpuRunHeader *header, uint64_t byt
 	{
 		size_t capacity = side->run_capacity == 0 ? FIRST_RUN_CAPACITY : 2 * side->run_capacity;
 		void *runs;
-		HgStatus status = hg_host_alloc(&job->base, capacity * sizeof(HgCpuRun), &runs, error);
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_alloc(&job->base, capacity * sizeof(HgCpuRun), &runs, error));
 		if (side->run_count > 0)
 			memcpy(runs, side->runs, side->run_count * sizeof(HgCpuRun));
 		hg_host_free(&job->base, side->runs, side->run_capacity * sizeof(HgCpuRun));
@@ -64,10 +62,7 @@ hg_cpu_biggest_bin(HgJob *job, const HgCpuSide *side, uint64_t *rows, HgError *e
 		work += side->run_count + 1;
 		if (work >= HG_CPU_POLL_ROWS)
 		{
-			HgStatus status = hg_host_poll(&job->base, error);
-
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_host_poll(&job->base, error));
 			work = 0;
 		}
 	}

@@ -428,15 +428,11 @@ static HgStatus
 ask(HgWireClient *client, const HgHost *host, HgWireType request, HgError *error)
 {
 	HgWireMessage message;
-	HgStatus status = hg_wire_client_check(client, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_client_check(client, error));
 	memset(&message, 0, sizeof(message));
-	status = hg_wire_client_send(client, host, request, 0, &message, -1, 0, error);
-	if (status == HG_OK)
-		status = hg_wire_client_wait(client, host, client->sequence, error);
-	return status;
+	HG_TRY(hg_wire_client_send(client, host, request, 0, &message, -1, 0, error));
+	return hg_wire_client_wait(client, host, client->sequence, error);
 }
 
 HgStatus

@@ -22,10 +22,7 @@
 static HgStatus
 check_exchange(HgRemoteJob *job, HgSide side, bool expecting, HgError *error)
 {
-	HgStatus status = hg_wire_send_check_side(job, side, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_send_check_side(job, side, error));
 	if (job->spec.product.kind != HG_PRODUCT_SHARD)
 		return hg_error_set(error, HG_INVALID, NULL, "the job is no member of several");
 	if (job->exchange[side].expects != expecting || job->exchange[side].arrived)
@@ -37,17 +34,13 @@ HgStatus
 hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_exchange(job, side, false, error);
 	HgWireMessage message;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_exchange(job, side, false, error));
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
 	message.request.count = HG_EXCHANGE_PARTS;
-	status = hg_wire_job_ask(job, HG_WIRE_TALLY, &message, sizeof(*counts), error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_ask(job, HG_WIRE_TALLY, &message, sizeof(*counts), error));
 	memcpy(counts, hg_wire_job_results(job), HG_EXCHANGE_PARTS * sizeof(*counts));
 	hg_wire_job_note(job->client, HG_WIRE_RELEASE, job->id);
 	if (!hg_wire_answer_has_tally(job, side, counts))
@@ -62,19 +55,14 @@ hg_wire_remote_expect(HgJob *handle, HgSide side, const HgExchange *exchange, Hg
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	HgRemoteExchange *own;
-	HgStatus status = check_exchange(job, side, false, error);
 	HgWireMessage message;
 
-	if (status == HG_OK)
-		status = hg_exchange_check(exchange, job->spec.product.shards, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_exchange(job, side, false, error));
+	HG_TRY(hg_exchange_check(exchange, job->spec.product.shards, error));
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
 	message.request.exchange = *exchange;
-	status = hg_wire_job_ask(job, HG_WIRE_EXPECT, &message, 0, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_ask(job, HG_WIRE_EXPECT, &message, 0, error));
 	own = &job->exchange[side];
 	own->expects = true;
 	own->rows = hg_exchange_rows(exchange);
@@ -145,9 +133,9 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeR
 	message.request.side = (uint32_t) side;
 	message.request.shard = shard;
 	message.request.count = rows->capacity;
-	status = hg_wire_job_ask(job, HG_WIRE_TAKE_ROWS, &message, hg_wire_row_bytes(&job->spec, side),
-							 error);
-	return status == HG_OK ? take_answer(job, side, shard, rows, error) : status;
+	HG_TRY(hg_wire_job_ask(job, HG_WIRE_TAKE_ROWS, &message, hg_wire_row_bytes(&job->spec, side),
+						   error));
+	return take_answer(job, side, shard, rows, error);
 }
 
 /* Returns the rows from index at on. */
@@ -230,11 +218,10 @@ HgStatus
 hg_wire_remote_window(HgJob *handle, HgSide side, HgPeerWindow *window, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_exchange(job, side, true, error);
 
-	if (status == HG_OK)
-		status = hg_wire_job_ask_side(job, HG_WIRE_PEER_WINDOW, side, error);
-	return status == HG_OK ? take_window(job->client, window, error) : status;
+	HG_TRY(check_exchange(job, side, true, error));
+	HG_TRY(hg_wire_job_ask_side(job, HG_WIRE_PEER_WINDOW, side, error));
+	return take_window(job->client, window, error);
 }
 
 HgStatus

@@ -37,11 +37,10 @@ hg_wire_job_usable(HgRemoteJob *job, HgError *error)
 HgStatus
 hg_wire_job_joins(HgRemoteJob *job, HgError *error)
 {
-	HgStatus status = hg_wire_job_usable(job, error);
-
-	if (status == HG_OK && hg_replica_is_made(&job->spec))
-		status = hg_error_set(error, HG_INVALID, NULL, "the job joins nothing");
-	return status;
+	HG_TRY(hg_wire_job_usable(job, error));
+	if (hg_replica_is_made(&job->spec))
+		return hg_error_set(error, HG_INVALID, NULL, "the job joins nothing");
+	return HG_OK;
 }
 
 /* Cancels the job after a wait that was cancelled. */
@@ -96,10 +95,8 @@ HgStatus
 hg_wire_job_ask_side(HgRemoteJob *job, HgWireType type, HgSide side, HgError *error)
 {
 	HgWireMessage message;
-	HgStatus status = hg_wire_job_usable(job, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
 	return hg_wire_job_ask(job, type, &message, 0, error);

@@ -155,14 +155,10 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 	HgRemoteJob *job;
 	HgStatus status;
 
-	status = hg_wire_client_check(client, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_client_check(client, error));
 	if (client->staging == NULL)
 		return hg_error_set(error, HG_INVALID, NULL, "this connection is not for jobs");
-	status = check_spec(spec, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_spec(spec, error));
 
 	job = calloc(1, sizeof(*job));
 	if (job == NULL)
@@ -221,10 +217,9 @@ hg_wire_remote_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec,
 					HgError *error)
 {
 	HgJob *begun;
-	HgStatus status = hg_wire_client_begin((HgWireClient *) engine, host, spec, &begun, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_client_begin((HgWireClient *) engine, host, spec, &begun, error));
 	status = hg_wire_open_wait((HgRemoteJob *) begun, error);
 	if (status == HG_OK)
 		*handle = begun;

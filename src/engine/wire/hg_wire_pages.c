@@ -18,10 +18,7 @@
 static HgStatus
 check_pages(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_page, HgError *error)
 {
-	HgStatus status = hg_wire_send_check_side(job, side, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_send_check_side(job, side, error));
 	return hg_pages_append_check(hg_side_pages(&job->spec, side), count, first_page, error);
 }
 
@@ -72,9 +69,7 @@ hg_wire_client_send_pages(HgJob *handle, HgSide side, uint64_t count, uint64_t f
 		return status;
 	if (job->slot_bytes / job->pages[side].page_size < count)
 		return hg_error_set(error, HG_INVALID, NULL, "there was no room for as many pages");
-	status = hg_wire_send_begin(job, count, count, &message, &slot, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_send_begin(job, count, count, &message, &slot, error));
 	message.request.side = (uint32_t) side;
 	message.request.first = first_page;
 	/* not waited for: the next piece is copied while this one is under way */

@@ -167,10 +167,8 @@ hg_wire_remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	memset(&message, 0, sizeof(message));
 	message.request.count = matches->capacity;
 	message.request.columns = columns;
-	status = hg_wire_job_ask(job, HG_WIRE_NEXT, &message, hg_wire_match_bytes(&job->spec, columns),
-							 error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_ask(job, HG_WIRE_NEXT, &message, hg_wire_match_bytes(&job->spec, columns),
+						   error));
 
 	reply = &job->client->message.reply;
 	hg_wire_lay_out_matches(&job->spec, columns, hg_wire_job_results(job), reply->lease_bytes,
@@ -207,12 +205,10 @@ hg_wire_remote_reduce(HgJob *handle, HgMatchMode mode, const HgReduceSpec *spec,
 					  HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_joins(job, error);
+	HgStatus status;
 
-	if (status == HG_OK)
-		status = hg_reduce_check(&job->spec, spec, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_joins(job, error));
+	HG_TRY(hg_reduce_check(&job->spec, spec, error));
 	status = await_started(job, HG_WIRE_REDUCE, mode, spec, &job->started_groups, error);
 	job->groups.made = status == HG_OK;
 	if (status == HG_OK)
@@ -237,9 +233,7 @@ hg_wire_remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *erro
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = records->capacity;
-	status = hg_wire_job_ask(job, HG_WIRE_NEXT_GROUPS, &message, bytes, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_ask(job, HG_WIRE_NEXT_GROUPS, &message, bytes, error));
 
 	reply = &job->client->message.reply;
 	memcpy(records->words, hg_wire_job_results(job), (size_t) (reply->count * bytes));
@@ -275,7 +269,6 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 	HgWireClient *client = job->client;
 	unsigned char *to = array;
 	uint64_t first = 0;
-	HgStatus status;
 
 	/* ask even if there is nothing to fetch: the side may have no graph */
 	do
@@ -287,9 +280,7 @@ fetch_part(HgRemoteJob *job, HgSide side, HgWirePart part, uint64_t count, size_
 		message.request.part = (uint32_t) part;
 		message.request.first = first;
 		message.request.count = count - first;
-		status = hg_wire_job_ask(job, HG_WIRE_EXPORT, &message, width, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_wire_job_ask(job, HG_WIRE_EXPORT, &message, width, error));
 		memcpy(to + first * width, hg_wire_job_results(job),
 			   (size_t) client->message.reply.count * width);
 		first += client->message.reply.count;
@@ -305,22 +296,17 @@ hg_wire_remote_export_graph(HgJob *handle, HgSide side, uint32_t *offsets, void 
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	/* what the caller knows: later answers must not make its arrays too small */
 	const HgJobStats stats = job->stats;
-	HgStatus status = hg_wire_job_joins(job, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_joins(job, error));
 	if (side != HG_OUTER && side != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 
-	status = fetch_part(job, side, HG_WIRE_OFFSETS, stats.vertices + 1, sizeof(uint32_t), offsets,
-						error);
-	if (status == HG_OK)
-		status = fetch_part(job, side, HG_WIRE_EDGE_KEYS, stats.rows[side], job->spec.key_width,
-							edge_keys, error);
-	if (status == HG_OK)
-		status = fetch_part(job, side, HG_WIRE_EDGE_ROWS, stats.rows[side], sizeof(uint32_t),
-							edge_rows, error);
-	return status;
+	HG_TRY(fetch_part(job, side, HG_WIRE_OFFSETS, stats.vertices + 1, sizeof(uint32_t), offsets,
+					  error));
+	HG_TRY(fetch_part(job, side, HG_WIRE_EDGE_KEYS, stats.rows[side], job->spec.key_width,
+					  edge_keys, error));
+	return fetch_part(job, side, HG_WIRE_EDGE_ROWS, stats.rows[side], sizeof(uint32_t), edge_rows,
+					  error);
 }
 
 static HgStatus
@@ -345,12 +331,10 @@ static HgStatus
 hg_wire_remote_take_replica(HgJob *handle, HgReplica **graph, uint64_t *bytes, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_usable(job, error);
 
-	if (status == HG_OK && (!hg_replica_is_made(&job->spec) || !job->built))
-		status = hg_error_set(error, HG_INVALID, NULL, "the job has made nothing to be kept");
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
+	if (!hg_replica_is_made(&job->spec) || !job->built)
+		return hg_error_set(error, HG_INVALID, NULL, "the job has made nothing to be kept");
 	*graph = NULL;
 	*bytes = job->replica_bytes;
 	return HG_OK;

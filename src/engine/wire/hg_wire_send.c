@@ -27,10 +27,8 @@ hg_wire_send_begin(HgRemoteJob *job, uint64_t most, uint64_t left, HgWireMessage
 				   unsigned char **to, HgError *error)
 {
 	unsigned taken = job->next_slot;
-	HgStatus status = hg_wire_job_wait(job, job->slot_sequence[taken], error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_wait(job, job->slot_sequence[taken], error));
 	job->next_slot = (taken + 1) % HG_WIRE_SLOTS;
 	job->slot_sequence[taken] = job->client->sequence + 1;
 	memset(message, 0, sizeof(*message));
@@ -49,10 +47,7 @@ hg_wire_client_number(HgJob *handle, HgSide side, const HgRowNumbers *numbers)
 HgStatus
 hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error)
 {
-	HgStatus status = hg_wire_job_usable(job, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
 	if (side != HG_OUTER && side != HG_INNER)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such side");
 	if (job->built)
@@ -64,10 +59,7 @@ hg_wire_send_check_side(HgRemoteJob *job, HgSide side, HgError *error)
 static HgStatus
 check_append(HgRemoteJob *job, HgSide side, uint64_t count, uint64_t first_row, HgError *error)
 {
-	HgStatus status = hg_wire_send_check_side(job, side, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_send_check_side(job, side, error));
 	if (job->spec.sides[side].kind == HG_SOURCE_PAGES)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join comes as pages");
 	if (hg_replica_is_made(&job->spec) || job->spec.sides[side].kind == HG_SOURCE_REPLICA)
@@ -84,10 +76,7 @@ static HgStatus
 check_keys(HgRemoteJob *job, HgWireType type, HgSide side, uint64_t count, uint64_t first_row,
 		   HgError *error)
 {
-	HgStatus status = check_append(job, side, count, first_row, error);
-
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_append(job, side, count, first_row, error));
 	if (job->spec.product.kind == HG_PRODUCT_SHARD && type != HG_WIRE_APPEND_ROWS)
 		return hg_error_set(error, HG_INVALID, NULL, "rows of a member are numbered by its caller");
 	if (job->appended && job->numbered != (type == HG_WIRE_APPEND_ROWS))
@@ -223,10 +212,8 @@ hg_wire_remote_append_column(HgJob *handle, HgSide side, uint32_t column, const 
 							 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_append(job, side, count, first_row, error);
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_append(job, side, count, first_row, error));
 	if (column >= job->spec.sides[side].ncolumns)
 		return hg_error_set(error, HG_INVALID, NULL, "there is no such column");
 	return send_values(job, HG_WIRE_APPEND_COLUMN, side, column,
@@ -239,11 +226,9 @@ hg_wire_remote_put_values(HgJob *handle, const void *values, const uint8_t *null
 						  uint64_t first_ordinal, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_usable(job, error);
 	uint64_t ordinals;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
 	/* an error of the device process would come too late */
 	if (job->spec.product.kind != HG_PRODUCT_COLUMN || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no column, or has made it");
@@ -261,10 +246,9 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 	HgRemoteJob *job = (HgRemoteJob *) handle;
 	const uint64_t width = job->new_replica.shape.key_width;
 	const unsigned char *from = keys;
-	HgStatus status = hg_wire_job_usable(job, error);
+	HgStatus status;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
 	/* an error of the device process would come too late */
 	if (job->spec.product.kind != HG_PRODUCT_GRAPH || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "the job makes no graph, or has made it");
