@@ -315,11 +315,10 @@ static HgStatus
 passes_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status = HG_OK;
 
 	matches->count = 0;
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
 	if (!job->pass.streaming)
 		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
 	if (matches->capacity == 0)
@@ -378,13 +377,10 @@ static HgStatus
 passes_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
-	if (status == HG_OK)
-		status = check_columns(job, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
+	HG_TRY(check_columns(job, error));
 	return hg_wrapped_finish(
 		&job->state, job->pass.now.calls.columns->next_groups(job->pass.now.job, records, error));
 }

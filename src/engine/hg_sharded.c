@@ -480,11 +480,10 @@ static HgStatus
 sharded_next(HgJob *handle, HgMatches *matches, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
+	HgStatus status;
 
 	matches->count = 0;
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
 	if (!job->streaming)
 		return hg_error_set(error, HG_INVALID, NULL, "no stream of matches was started");
 	if (matches->capacity == 0)
@@ -549,11 +548,9 @@ static HgStatus
 sharded_next_groups(HgJob *handle, HgGroupRecords *records, HgError *error)
 {
 	HgShardedJob *job = job_of(handle);
-	HgStatus status = hg_wrapped_check_built(&job->state, error);
 
 	records->count = 0;
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_built(&job->state, error));
 	if (job->groups.words == 0 || records->capacity == 0)
 		return hg_error_set(error, HG_INVALID, NULL, "no groups were made, or none has room");
 	hg_sharded_groups_next(job, records);

@@ -313,11 +313,10 @@ hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t word, uint32_t 
 	uint32_t width = table->spec.key_width;
 	uint64_t slot = width == 4 ? slot_of(table, cuckoo, word, 4) : slot_of(table, cuckoo, word, 8);
 	Item item = {word, row};
-	HgStatus status = hg_table_work(table, 1, error);
+	HgStatus status = HG_OK;
 
 	*there = HG_NO_ROW;
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_table_work(table, 1, error));
 	if (slot != UINT64_MAX)
 	{
 		*there = hg_slot_row(&cuckoo->slots, slot, width);

@@ -121,15 +121,12 @@ HgStatus
 hg_flat_join_open(const HgHost *host, const HgFlatSide *outer, const HgFlatSide *inner,
 				  const HgFlatWork *work, HgFlatJoin **join, HgError *error)
 {
-	HgStatus status = hg_cpu_flat_check(&outer->graph->shape, error);
+	HgStatus status;
 
 	*join = NULL;
-	if (status == HG_OK)
-		status = hg_cpu_flat_check(&inner->graph->shape, error);
-	if (status == HG_OK)
-		status = open_join(host, join, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_cpu_flat_check(&outer->graph->shape, error));
+	HG_TRY(hg_cpu_flat_check(&inner->graph->shape, error));
+	HG_TRY(open_join(host, join, error));
 	set_side(*join, HG_OUTER, outer);
 	set_side(*join, HG_INNER, inner);
 	if (work != NULL)
@@ -149,15 +146,12 @@ hg_flat_lookup_open(const HgHost *host, const HgFlatRows *rows, uint32_t key_wid
 					const HgFlatSide *graph, HgFlatJoin **join, HgError *error)
 {
 	HgFlatShape shape = hg_flat_shape(key_width, rows->count);
-	HgStatus status = hg_cpu_flat_check(&graph->graph->shape, error);
+	HgStatus status = HG_OK;
 
 	*join = NULL;
-	if (status == HG_OK)
-		status = hg_cpu_flat_check(&shape, error);
-	if (status == HG_OK)
-		status = open_join(host, join, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_cpu_flat_check(&graph->graph->shape, error));
+	HG_TRY(hg_cpu_flat_check(&shape, error));
+	HG_TRY(open_join(host, join, error));
 
 	if (keys_of == HG_OUTER)
 	{

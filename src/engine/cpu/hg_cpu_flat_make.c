@@ -51,15 +51,12 @@ HgStatus
 hg_flat_maker_open(const HgHost *host, const HgFlatShape *shape, HgFlatMaker **maker,
 				   HgError *error)
 {
-	HgStatus status = hg_cpu_flat_check(shape, error);
 	HgFlatMaker *made;
 	void *memory;
 
 	*maker = NULL;
-	if (status == HG_OK)
-		status = hg_host_memory_alloc(host, maker_bytes(shape), &memory, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_cpu_flat_check(shape, error));
+	HG_TRY(hg_host_memory_alloc(host, maker_bytes(shape), &memory, error));
 
 	made = memory;
 	memset(made, 0, sizeof(*made));

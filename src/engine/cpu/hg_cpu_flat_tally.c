@@ -69,12 +69,11 @@ hg_flat_tally_open(const HgHost *host, HgFlatJoin *join, HgSide side, uint64_t e
 				   HgFlatTally **tally, HgError *error)
 {
 	void *memory;
-	HgStatus status = hg_host_memory_alloc(host, hg_flat_tally_bytes(end), &memory, error);
+	HgStatus status = HG_OK;
 	HgFlatTally *made;
 
 	*tally = NULL;
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_host_memory_alloc(host, hg_flat_tally_bytes(end), &memory, error));
 	made = memory;
 	memset(made, 0, sizeof(*made));
 	made->host = host;

@@ -439,11 +439,8 @@ HgStatus
 hg_wire_client_devices(HgWireClient *client, const HgHost *host, HgDeviceInfo *infos, int capacity,
 					   int *count, HgError *error)
 {
-	HgStatus status = ask(client, host, HG_WIRE_LIST, error);
-
 	*count = 0;
-	if (status != HG_OK)
-		return status;
+	HG_TRY(ask(client, host, HG_WIRE_LIST, error));
 	if (client->devices.error.status != HG_OK)
 		return hg_wire_copy_error(error, &client->devices.error);
 

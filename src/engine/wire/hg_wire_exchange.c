@@ -121,14 +121,12 @@ hg_wire_remote_take_rows(HgJob *handle, HgSide side, uint32_t shard, HgExchangeR
 						 HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_exchange(job, side, true, error);
 	HgWireMessage message;
 
 	rows->count = 0;
-	if (status == HG_OK && rows->capacity == 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "there is no room for a row");
-	if (status != HG_OK)
-		return status;
+	HG_TRY(check_exchange(job, side, true, error));
+	if (rows->capacity == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "there is no room for a row");
 	memset(&message, 0, sizeof(message));
 	message.request.side = (uint32_t) side;
 	message.request.shard = shard;

@@ -154,15 +154,12 @@ hg_wire_remote_next(HgJob *handle, HgMatches *matches, HgError *error)
 	HgWireMessage message;
 	HgMatches placed;
 	const HgWireReply *reply;
-	HgStatus status = hg_wire_job_joins(job, error);
 
 	matches->count = 0;
-	if (status == HG_OK && matches->capacity == 0)
-		status = hg_error_set(error, HG_INVALID, NULL, "a chunk of matches needs room for one");
-	if (status == HG_OK)
-		status = hg_matches_check(&job->spec, matches, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_joins(job, error));
+	if (matches->capacity == 0)
+		return hg_error_set(error, HG_INVALID, NULL, "a chunk of matches needs room for one");
+	HG_TRY(hg_matches_check(&job->spec, matches, error));
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = matches->capacity;
@@ -223,13 +220,11 @@ hg_wire_remote_next_groups(HgJob *handle, HgGroupRecords *records, HgError *erro
 	const uint64_t bytes = hg_reduce_words(&job->groups.spec) * sizeof(uint64_t);
 	HgWireMessage message;
 	const HgWireReply *reply;
-	HgStatus status = hg_wire_job_usable(job, error);
 
 	records->count = 0;
-	if (status == HG_OK && (records->capacity == 0 || !job->groups.made))
-		status = hg_error_set(error, HG_INVALID, NULL, "no groups were made, or none has room");
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
+	if (records->capacity == 0 || !job->groups.made)
+		return hg_error_set(error, HG_INVALID, NULL, "no groups were made, or none has room");
 
 	memset(&message, 0, sizeof(message));
 	message.request.count = records->capacity;
