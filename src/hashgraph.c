@@ -18,6 +18,7 @@
 #include "backend/hg_stats.h"
 #include "executor/aggregate/hg_aggregate.h"
 #include "executor/join/hg_join.h"
+#include "executor/join/hg_join_lookup.h"
 #include "executor/lookup/hg_scan_lookup.h"
 #include "executor/sort/hg_sort.h"
 #include "hg_guc.h"
@@ -46,10 +47,11 @@ hg_is_preloading(void)
 static void
 hg_executor_init(void)
 {
-	hg_join_init();
-	hg_aggregate_init();
-	hg_scan_lookup_init();
-	hg_sort_init();
+	RegisterCustomScanMethods(&hg_join_scan_methods);
+	RegisterCustomScanMethods(&hg_join_feed_methods);
+	RegisterCustomScanMethods(&hg_aggregate_scan_methods);
+	RegisterCustomScanMethods(&hg_scan_lookup_methods);
+	RegisterCustomScanMethods(&hg_sort_scan_methods);
 }
 
 /*

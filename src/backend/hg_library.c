@@ -22,10 +22,11 @@ hg_library_mark(void)
 	return (Node *) makeString(HG_VERSION);
 }
 
-void
-hg_library_require_plan(const List *custom_private)
+Node *
+hg_library_create_state(const CustomScan *cscan, Size size, const CustomExecMethods *methods)
 {
-	Node *mark = custom_private == NIL ? NULL : linitial(custom_private);
+	CustomScanState *state = (CustomScanState *) newNode(size, T_CustomScanState);
+	Node *mark = cscan->custom_private == NIL ? NULL : linitial(cscan->custom_private);
 	/* plans of versions before 0.4.0 have no mark */
 	const char *version = mark != NULL && IsA(mark, String) ? strVal(mark) : "0.3.0 or older";
 
@@ -36,6 +37,8 @@ hg_library_require_plan(const List *custom_private)
 				 errdetail("The plan is of version %s, and this process has version %s.", version,
 						   HG_VERSION),
 				 errhint("Reconnect: the library was replaced while the session was open.")));
+	state->methods = methods;
+	return (Node *) state;
 }
 
 static void

@@ -16,16 +16,18 @@
 #ifndef HG_LIBRARY_H
 #define HG_LIBRARY_H
 
-#include "nodes/pg_list.h"
+#include "nodes/extensible.h"
 
 /* Returns a new String node with this library's version: the first element of a plan's list. */
 extern Node *hg_library_mark(void);
 
 /*
- * Raises an error if a plan with this list (CustomScan.custom_private) was made by another version.
- * Call it before anything but the first element of the list is read.
+ * Creates the state of a custom scan: size zeroed bytes that begin with a CustomScanState.  Raises
+ * an error if the plan was made by another version, before more than the first element of its list
+ * is read.
  */
-extern void hg_library_require_plan(const List *custom_private);
+extern Node *hg_library_create_state(const CustomScan *cscan, Size size,
+									 const CustomExecMethods *methods);
 
 /*
  * Returns true if this library has this version, such as "0.4.0", or a later one.  Raises an error

@@ -220,48 +220,6 @@ hg_aggregate_explain(CustomScanState *node, List *ancestors, ExplainState *es)
 /* For up to this number of groups the order of rows does not matter: a near cache holds them. */
 #define HG_FEW_GROUPS 1000
 
-static Node *hg_aggregate_create_state(CustomScan *cscan);
-static void hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags);
-static TupleTableSlot *hg_aggregate_exec(CustomScanState *node);
-static void hg_aggregate_end(CustomScanState *node);
-static void hg_aggregate_rescan(CustomScanState *node);
-
-const CustomScanMethods hg_aggregate_scan_methods = {
-	.CustomName = "HashGraphAggregate",
-	.CreateCustomScanState = hg_aggregate_create_state,
-};
-
-static const CustomExecMethods hg_aggregate_exec_methods = {
-	.CustomName = "HashGraphAggregate",
-	.BeginCustomScan = hg_aggregate_begin,
-	.ExecCustomScan = hg_aggregate_exec,
-	.EndCustomScan = hg_aggregate_end,
-	.ReScanCustomScan = hg_aggregate_rescan,
-	.EstimateDSMCustomScan = hg_aggregate_estimate_dsm,
-	.InitializeDSMCustomScan = hg_aggregate_initialize_dsm,
-	.ReInitializeDSMCustomScan = hg_aggregate_reinitialize_dsm,
-	.InitializeWorkerCustomScan = hg_aggregate_initialize_worker,
-	.ShutdownCustomScan = hg_aggregate_shutdown,
-	.ExplainCustomScan = hg_aggregate_explain,
-};
-
-void
-hg_aggregate_init(void)
-{
-	RegisterCustomScanMethods(&hg_aggregate_scan_methods);
-}
-
-static Node *
-hg_aggregate_create_state(CustomScan *cscan)
-{
-	HgAggregateState *state =
-		(HgAggregateState *) newNode(sizeof(HgAggregateState), T_CustomScanState);
-
-	hg_library_require_plan(cscan->custom_private);
-	state->css.methods = &hg_aggregate_exec_methods;
-	return (Node *) state;
-}
-
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
@@ -569,33 +527,6 @@ hg_aggregate_begin(CustomScanState *node, EState *estate, int eflags)
 	MemoryContextSwitchTo(old);
 }
 
-bool
-hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno)
-{
-	HgAggregateState *state = (HgAggregateState *) plan;
-	const HgGroupingSet *set;
-	const TargetEntry *tle;
-	int column_index;
-
-	if (!IsA(plan, CustomScanState) ||
-		((CustomScanState *) plan)->methods != &hg_aggregate_exec_methods)
-		return false;
-	tle = list_nth_node(TargetEntry, plan->plan->targetlist, attno - 1);
-	/* errors of HAVING must be raised for all groups */
-	if (plan->qual != NULL || !IsA(tle->expr, Var))
-		return true;
-	column_index = ((const Var *) tle->expr)->varattno - 1;
-	/* no other set is returned */
-	set = &state->sets.sets[state->sets.count - 1];
-	if (column_index >= state->first_result)
-		state->limit.result = &set->results[column_index - state->first_result];
-	else
-		while (state->attnos[set->groups->columns[state->limit.value]] != column_index + 1)
-			state->limit.value++;
-	state->limit.top = top;
-	return true;
-}
-
 /* ---------------------------------------------------------------------
  * Reading
  * ---------------------------------------------------------------------
@@ -889,4 +820,56 @@ hg_aggregate_end(CustomScanState *node)
 	hg_aggregate_reset_sets(state);
 	MemoryContextDelete(state->context);
 	ExecEndNode(linitial(node->custom_ps));
+}
+
+static const CustomExecMethods hg_aggregate_exec_methods = {
+	.CustomName = "HashGraphAggregate",
+	.BeginCustomScan = hg_aggregate_begin,
+	.ExecCustomScan = hg_aggregate_exec,
+	.EndCustomScan = hg_aggregate_end,
+	.ReScanCustomScan = hg_aggregate_rescan,
+	.EstimateDSMCustomScan = hg_aggregate_estimate_dsm,
+	.InitializeDSMCustomScan = hg_aggregate_initialize_dsm,
+	.ReInitializeDSMCustomScan = hg_aggregate_reinitialize_dsm,
+	.InitializeWorkerCustomScan = hg_aggregate_initialize_worker,
+	.ShutdownCustomScan = hg_aggregate_shutdown,
+	.ExplainCustomScan = hg_aggregate_explain,
+};
+
+static Node *
+hg_aggregate_create_state(CustomScan *cscan)
+{
+	return hg_library_create_state(cscan, sizeof(HgAggregateState), &hg_aggregate_exec_methods);
+}
+
+const CustomScanMethods hg_aggregate_scan_methods = {
+	.CustomName = "HashGraphAggregate",
+	.CreateCustomScanState = hg_aggregate_create_state,
+};
+
+bool
+hg_aggregate_set_limit(PlanState *plan, HgTopKeys *top, int attno)
+{
+	HgAggregateState *state = (HgAggregateState *) plan;
+	const HgGroupingSet *set;
+	const TargetEntry *tle;
+	int column_index;
+
+	if (!IsA(plan, CustomScanState) ||
+		((CustomScanState *) plan)->methods != &hg_aggregate_exec_methods)
+		return false;
+	tle = list_nth_node(TargetEntry, plan->plan->targetlist, attno - 1);
+	/* errors of HAVING must be raised for all groups */
+	if (plan->qual != NULL || !IsA(tle->expr, Var))
+		return true;
+	column_index = ((const Var *) tle->expr)->varattno - 1;
+	/* no other set is returned */
+	set = &state->sets.sets[state->sets.count - 1];
+	if (column_index >= state->first_result)
+		state->limit.result = &set->results[column_index - state->first_result];
+	else
+		while (state->attnos[set->groups->columns[state->limit.value]] != column_index + 1)
+			state->limit.value++;
+	state->limit.top = top;
+	return true;
 }

@@ -59,7 +59,4 @@ typedef enum HgAggregatePrivate
 /* Methods that an aggregate plan node carries. */
 extern const CustomScanMethods hg_aggregate_scan_methods;
 
-/* Registers hg_aggregate_scan_methods.  hg_executor_init() calls it. */
-extern void hg_aggregate_init(void);
-
 #endif /* HG_AGGREGATE_H */

@@ -89,57 +89,10 @@
 #include "executor/join/hg_join_source.h"
 #include "executor/join/hg_join_state.h"
 
-static Node *hg_join_create_state(CustomScan *cscan);
-static void hg_join_begin(CustomScanState *node, EState *estate, int eflags);
-static TupleTableSlot *hg_join_exec(CustomScanState *node);
-static void hg_join_end(CustomScanState *node);
-static void hg_join_rescan(CustomScanState *node);
-static bool hg_join_next_batch(HgJoinState *state);
-
-const CustomScanMethods hg_join_scan_methods = {
-	.CustomName = hg_join_name,
-	.CreateCustomScanState = hg_join_create_state,
-};
-
-static const HgJoinMethods hg_join_exec_methods = {
-	.base =
-		{
-			.CustomName = hg_join_name,
-			.BeginCustomScan = hg_join_begin,
-			.ExecCustomScan = hg_join_exec,
-			.EndCustomScan = hg_join_end,
-			.ReScanCustomScan = hg_join_rescan,
-			.EstimateDSMCustomScan = hg_join_estimate_dsm,
-			.InitializeDSMCustomScan = hg_join_initialize_dsm,
-			.ReInitializeDSMCustomScan = hg_join_reinitialize_dsm,
-			.InitializeWorkerCustomScan = hg_join_initialize_worker,
-			.ShutdownCustomScan = hg_join_shutdown,
-			.ExplainCustomScan = hg_join_explain,
-		},
-	.next_batch = hg_join_next_batch,
-};
-
-void
-hg_join_init(void)
-{
-	RegisterCustomScanMethods(&hg_join_scan_methods);
-	RegisterCustomScanMethods(&hg_join_feed_methods);
-}
-
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
  */
-
-static Node *
-hg_join_create_state(CustomScan *cscan)
-{
-	HgJoinState *state = (HgJoinState *) newNode(sizeof(HgJoinState), T_CustomScanState);
-
-	hg_library_require_plan(cscan->custom_private);
-	state->css.methods = &hg_join_exec_methods.base;
-	return (Node *) state;
-}
 
 /* Context for rewriting a key over the scan slot to one over the child's rows. */
 typedef struct HgChildKeyContext
@@ -512,3 +465,32 @@ hg_join_end(CustomScanState *node)
 	foreach (child, node->custom_ps)
 		ExecEndNode(lfirst(child));
 }
+
+static const HgJoinMethods hg_join_exec_methods = {
+	.base =
+		{
+			.CustomName = hg_join_name,
+			.BeginCustomScan = hg_join_begin,
+			.ExecCustomScan = hg_join_exec,
+			.EndCustomScan = hg_join_end,
+			.ReScanCustomScan = hg_join_rescan,
+			.EstimateDSMCustomScan = hg_join_estimate_dsm,
+			.InitializeDSMCustomScan = hg_join_initialize_dsm,
+			.ReInitializeDSMCustomScan = hg_join_reinitialize_dsm,
+			.InitializeWorkerCustomScan = hg_join_initialize_worker,
+			.ShutdownCustomScan = hg_join_shutdown,
+			.ExplainCustomScan = hg_join_explain,
+		},
+	.next_batch = hg_join_next_batch,
+};
+
+static Node *
+hg_join_create_state(CustomScan *cscan)
+{
+	return hg_library_create_state(cscan, sizeof(HgJoinState), &hg_join_exec_methods.base);
+}
+
+const CustomScanMethods hg_join_scan_methods = {
+	.CustomName = hg_join_name,
+	.CreateCustomScanState = hg_join_create_state,
+};

@@ -69,7 +69,4 @@ hg_plan_number(const CustomScan *cscan, HgPlanNumber number)
 /* Methods that a join plan node carries. */
 extern const CustomScanMethods hg_join_scan_methods;
 
-/* Registers the methods of the join and feed nodes.  hg_executor_init() calls it. */
-extern void hg_join_init(void);
-
 #endif /* HG_JOIN_H */

@@ -31,13 +31,6 @@ typedef struct HgFeedState
 	int row;		/* row of the batch to return next */
 } HgFeedState;
 
-static Node *hg_feed_create_state(CustomScan *cscan);
-
-const CustomScanMethods hg_join_feed_methods = {
-	.CustomName = "HashGraphFeed",
-	.CreateCustomScanState = hg_feed_create_state,
-};
-
 static void
 hg_feed_begin(CustomScanState *node pg_attribute_unused(), EState *estate pg_attribute_unused(),
 			  int eflags pg_attribute_unused())
@@ -126,6 +119,11 @@ hg_feed_create_state(CustomScan *cscan pg_attribute_unused())
 	feed->css.methods = &hg_feed_exec_methods;
 	return (Node *) feed;
 }
+
+const CustomScanMethods hg_join_feed_methods = {
+	.CustomName = "HashGraphFeed",
+	.CreateCustomScanState = hg_feed_create_state,
+};
 
 /*
  * Makes the feed node return the rows of an input whenever it is executed.  The input stores all

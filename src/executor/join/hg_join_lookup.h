@@ -54,7 +54,7 @@ typedef struct HgJoinLookup
 
 /*
  * Methods of the feed's plan node: a CustomScan with scanrelid 0, whose custom_scan_tlist and
- * target list are the columns of the outer child.  hg_join_init() registers them.
+ * target list are the columns of the outer child.
  */
 extern const CustomScanMethods hg_join_feed_methods;
 

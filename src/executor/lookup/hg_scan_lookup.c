@@ -76,13 +76,6 @@ typedef struct HgScanLookupState
 	uint64 disk_bytes;
 } HgScanLookupState;
 
-static Node *hg_scan_lookup_create_state(CustomScan *cscan);
-
-const CustomScanMethods hg_scan_lookup_methods = {
-	.CustomName = "HashGraphLookup",
-	.CreateCustomScanState = hg_scan_lookup_create_state,
-};
-
 /* Returns the call information of hash functions. */
 static FmgrInfo *
 hg_scan_lookup_functions(List *oids)
@@ -370,16 +363,10 @@ static const CustomExecMethods hg_scan_lookup_exec_methods = {
 static Node *
 hg_scan_lookup_create_state(CustomScan *cscan)
 {
-	HgScanLookupState *state =
-		(HgScanLookupState *) newNode(sizeof(HgScanLookupState), T_CustomScanState);
-
-	hg_library_require_plan(cscan->custom_private);
-	state->css.methods = &hg_scan_lookup_exec_methods;
-	return (Node *) state;
+	return hg_library_create_state(cscan, sizeof(HgScanLookupState), &hg_scan_lookup_exec_methods);
 }
 
-void
-hg_scan_lookup_init(void)
-{
-	RegisterCustomScanMethods(&hg_scan_lookup_methods);
-}
+const CustomScanMethods hg_scan_lookup_methods = {
+	.CustomName = "HashGraphLookup",
+	.CreateCustomScanState = hg_scan_lookup_create_state,
+};

@@ -42,7 +42,4 @@ typedef enum HgScanLookupPrivate
 /* Methods that a lookup plan node carries. */
 extern const CustomScanMethods hg_scan_lookup_methods;
 
-/* Registers hg_scan_lookup_methods.  hg_executor_init() calls it. */
-extern void hg_scan_lookup_init(void);
-
 #endif /* HG_SCAN_LOOKUP_H */

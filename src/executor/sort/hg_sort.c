@@ -79,13 +79,6 @@ typedef struct HgSortState
 
 static const HgBlockLabels hg_sort_block_labels = {"Resident Blocks", "Heap Blocks", "Not Served"};
 
-static Node *hg_sort_create_state(CustomScan *cscan);
-
-const CustomScanMethods hg_sort_scan_methods = {
-	.CustomName = "HashGraphSort",
-	.CreateCustomScanState = hg_sort_create_state,
-};
-
 /* ---------------------------------------------------------------------
  * Setting up
  * ---------------------------------------------------------------------
@@ -612,15 +605,10 @@ static const CustomExecMethods hg_sort_exec_methods = {
 static Node *
 hg_sort_create_state(CustomScan *cscan)
 {
-	HgSortState *state = (HgSortState *) newNode(sizeof(HgSortState), T_CustomScanState);
-
-	hg_library_require_plan(cscan->custom_private);
-	state->css.methods = &hg_sort_exec_methods;
-	return (Node *) state;
+	return hg_library_create_state(cscan, sizeof(HgSortState), &hg_sort_exec_methods);
 }
 
-void
-hg_sort_init(void)
-{
-	RegisterCustomScanMethods(&hg_sort_scan_methods);
-}
+const CustomScanMethods hg_sort_scan_methods = {
+	.CustomName = "HashGraphSort",
+	.CreateCustomScanState = hg_sort_create_state,
+};

@@ -46,7 +46,4 @@ typedef enum HgSortPrivate
 /* Methods that a sort plan node carries. */
 extern const CustomScanMethods hg_sort_scan_methods;
 
-/* Registers hg_sort_scan_methods.  hg_executor_init() calls it. */
-extern void hg_sort_init(void);
-
 #endif /* HG_SORT_H */
