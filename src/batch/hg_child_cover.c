@@ -169,7 +169,7 @@ hg_child_uncover(HgChildRows *child)
 {
 	if (child->cover.context == NULL)
 		return;
-	hg_scan_table_uncover(child->source->tables->only);
+	hg_resident_scan_uncover(child->source->tables->only->resident);
 	hg_charge_set(&child->cover.charge, 0);
 	if (child->covered != NULL)
 		child->rows_read -= child->cover.counted;

@@ -361,12 +361,6 @@ hg_heap_blocks_forget(TableScanDesc scan)
 	((HeapScanDesc) scan)->rs_inited = false;
 }
 
-void
-hg_heap_blocks_deal_again(TableScanDesc scan)
-{
-	table_parallelscan_reinitialize(scan->rs_rd, scan->rs_parallel);
-}
-
 BlockNumber
 hg_heap_blocks_next(HgHeapBlocks *blocks)
 {

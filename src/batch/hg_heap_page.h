@@ -126,9 +126,6 @@ extern void hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapNextBlock next
  */
 extern void hg_heap_blocks_forget(TableScanDesc scan);
 
-/* Makes a parallel scan hand out all of its blocks again, to processes whose scans are unread. */
-extern void hg_heap_blocks_deal_again(TableScanDesc scan);
-
 /*
  * Returns the next block in the scan's order, or InvalidBlockNumber at the end.  The order is that
  * of synchronised scans; a parallel scan gives each block to one process.

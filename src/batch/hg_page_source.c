@@ -416,5 +416,7 @@ hg_page_source_rescan(HgPageSource *page_source)
 void
 hg_page_source_reinitialize(HgPageSource *page_source)
 {
-	hg_heap_blocks_deal_again(page_source->table->node->ss.ss_currentScanDesc);
+	const TableScanDesc scan = page_source->table->node->ss.ss_currentScanDesc;
+
+	table_parallelscan_reinitialize(scan->rs_rd, scan->rs_parallel);
 }

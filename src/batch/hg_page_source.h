@@ -74,7 +74,10 @@ extern void hg_page_source_report(HgPageSource *page_source, uint64 uploaded_row
 /* Makes the scan unread again, if it was begun, because its pages were sent in vain. */
 extern void hg_page_source_rescan(HgPageSource *page_source);
 
-/* Makes the parallel scan hand out all blocks again; one process calls it for all. */
+/*
+ * Makes the parallel scan hand out all blocks again, to processes whose scans are unread.  One
+ * process calls it for all.
+ */
 extern void hg_page_source_reinitialize(HgPageSource *page_source);
 
 #endif /* HG_PAGE_SOURCE_H */

@@ -411,9 +411,3 @@ hg_scan_table_cover(HgScanTable *table, bool pending, HgSharedCovered *shared)
 								  table->resident);
 	return covered;
 }
-
-void
-hg_scan_table_uncover(HgScanTable *table)
-{
-	hg_resident_scan_uncover(table->resident);
-}

@@ -192,9 +192,8 @@ hg_resident_scan_older(const HgResidentScan *resident, BlockNumber block)
 	return older;
 }
 
-/* Moves the sources to the arrays of a segment. */
-static void
-hg_resident_scan_load(HgResidentScan *resident, const HgValidSegment *segment)
+void
+hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment)
 {
 	for (int i = 0; i < resident->nsources; i++)
 	{
@@ -222,7 +221,7 @@ hg_resident_scan_run(HgResidentScan *resident, const HgValidSegment *segment, Bl
 	BlockNumber next;
 
 	if (resident->loaded != block / HG_SEGMENT_BLOCKS)
-		hg_resident_scan_load(resident, segment);
+		hg_resident_scan_stand(resident, segment);
 	end += hg_heap_blocks_skip(&resident->blocks, hg_block_bits_end(segment->blocks, end) - end);
 	for (;;)
 	{
@@ -284,7 +283,7 @@ hg_resident_scan_lead_run(HgResidentScan *resident)
 		if (first >= nblocks)
 			continue;
 		if (resident->loaded != number)
-			hg_resident_scan_load(resident, segment);
+			hg_resident_scan_stand(resident, segment);
 		lead->block = Min(hg_block_bits_end(segment->blocks, first), nblocks);
 		rows = hg_segment_rows(segment->version);
 		resident->first = rows.first_rows[first];
@@ -544,12 +543,6 @@ hg_resident_scan_uncover(HgResidentScan *resident)
 		pfree(resident->older);
 	resident->older = NULL;
 	resident->older_shared = false;
-}
-
-void
-hg_resident_scan_stand(HgResidentScan *resident, const HgValidSegment *segment)
-{
-	hg_resident_scan_load(resident, segment);
 }
 
 const HgValidSegment *

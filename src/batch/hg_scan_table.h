@@ -267,9 +267,6 @@ extern HgCovered *hg_scan_table_cover(HgScanTable *table, bool pending, HgShared
 extern HgCovered *hg_scan_table_attach_covered(HgScanTable *table, const HgSharedCovered *shared,
 											   const HgSharedPins *pins);
 
-/* Makes the source return all rows again, from the next rescan on. */
-extern void hg_scan_table_uncover(HgScanTable *table);
-
 /* hg_scan.c: reads the child plan of a join as batches */
 
 /*

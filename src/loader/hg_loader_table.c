@@ -247,7 +247,7 @@ hg_loader_try(const HgLoaderPlan *plan, Relation rel, uint32 segment)
 	else if (!hg_loader_readmit(plan, &capture))
 		attempt = hg_loader_load(plan, &capture);
 	rel = capture.rel;
-	hg_capture_end(&capture);
+	hg_capture_let_go(&capture);
 	if (rel != NULL)
 		hg_loader_close(rel);
 	return attempt;

@@ -203,12 +203,6 @@ hg_capture_go_on(HgCapture *capture, Relation rel)
 	return true;
 }
 
-void
-hg_capture_end(HgCapture *capture)
-{
-	hg_capture_let_go(capture);
-}
-
 /* Rule L for one block: returns true if its page is in memory and unchanged. */
 static bool
 hg_capture_is_unchanged(HgCapture *capture, BlockNumber block, XLogRecPtr lsn, Buffer buffer)

@@ -14,7 +14,7 @@
  *	for each block of capture.wanted: hg_capture_page, and load the rows of the copy
  *	make a version of the rows
  *	hg_capture_join
- *	hg_capture_end, also after giving up; no call is needed after an error
+ *	hg_capture_let_go, also after giving up; no call is needed after an error
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -71,10 +71,7 @@ extern bool hg_capture_page(HgCapture *capture, BlockNumber block, HgCapturedPag
  */
 extern bool hg_capture_join(HgCapture *capture, dsa_pointer version);
 
-/* Releases the pin of the map's page.  May be called more than once. */
-extern void hg_capture_end(HgCapture *capture);
-
-/* Releases the pin and forgets the relation; hg_capture_end or hg_capture_go_on may follow. */
+/* Releases the pin of the map's page, and forgets the relation.  May be called more than once. */
 extern void hg_capture_let_go(HgCapture *capture);
 /*
  * Continues with the relation, and removes blocks from capture->wanted that are not all-visible

@@ -210,24 +210,6 @@ hg_word_type(Oid type)
 	}
 }
 
-/* Returns true if a kind is a sum or an average. */
-static bool
-hg_function_sums(HgAggregateKind kind)
-{
-	switch (kind)
-	{
-		case HG_AGGREGATE_SUM_INT:
-		case HG_AGGREGATE_AVG_INT:
-		case HG_AGGREGATE_SUM_BIGINT:
-		case HG_AGGREGATE_AVG_BIGINT:
-		case HG_AGGREGATE_SUM_NUMERIC:
-		case HG_AGGREGATE_AVG_NUMERIC:
-			return true;
-		default:
-			return false;
-	}
-}
-
 void
 hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, MemoryContext states,
 				 MemoryContext temporary)
@@ -280,7 +262,7 @@ hg_function_init(HgFunction *function, const Aggref *aggref, Size *offset, Memor
 	}
 	*offset = MAXALIGN(*offset);
 	/* partial results are states that only the aggregate's own functions can make */
-	if (function->partial && hg_function_sums(function->kind) && function->transition != NULL)
+	if (function->partial && hg_aggregate_is_sum(function->kind) && function->transition != NULL)
 		hg_transition_find_combine(function->transition, aggref);
 }
 

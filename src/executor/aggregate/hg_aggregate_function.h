@@ -23,7 +23,8 @@
 typedef enum HgAggregateKind
 {
 	HG_AGGREGATE_UNSUPPORTED,
-	HG_AGGREGATE_COUNT,		 /* of rows, or of values that are not NULL */
+	HG_AGGREGATE_COUNT, /* of rows, or of values that are not NULL */
+	/* sums and averages: hg_aggregate_is_sum() relies on the order */
 	HG_AGGREGATE_SUM_INT,	 /* sum of int2 or int4 */
 	HG_AGGREGATE_AVG_INT,	 /* avg of int2 or int4 */
 	HG_AGGREGATE_SUM_BIGINT, /* sum of int8 */
@@ -44,22 +45,19 @@ typedef enum HgAggregateKind
  */
 extern HgAggregateKind hg_aggregate_kind(Oid function);
 
+/* Returns true if a kind is a sum or an average of integers or numerics. */
+static inline bool
+hg_aggregate_is_sum(HgAggregateKind kind)
+{
+	return kind >= HG_AGGREGATE_SUM_INT && kind <= HG_AGGREGATE_AVG_NUMERIC;
+}
+
 /* Returns true if a kind is computed from the integers of a column as they are. */
 static inline bool
 hg_aggregate_is_of_integers(HgAggregateKind kind)
 {
-	switch (kind)
-	{
-		case HG_AGGREGATE_SUM_INT:
-		case HG_AGGREGATE_AVG_INT:
-		case HG_AGGREGATE_SUM_BIGINT:
-		case HG_AGGREGATE_AVG_BIGINT:
-		case HG_AGGREGATE_MIN:
-		case HG_AGGREGATE_MAX:
-			return true;
-		default:
-			return false;
-	}
+	return (kind >= HG_AGGREGATE_SUM_INT && kind <= HG_AGGREGATE_AVG_BIGINT) ||
+		   kind == HG_AGGREGATE_MIN || kind == HG_AGGREGATE_MAX;
 }
 
 /* How the Datum of an inline aggregate's argument holds an integer. */

@@ -169,14 +169,6 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 		case HG_AGGREGATE_COUNT:
 			*kind = HG_REDUCE_COUNT;
 			return true;
-		case HG_AGGREGATE_SUM_INT:
-		case HG_AGGREGATE_AVG_INT:
-		case HG_AGGREGATE_SUM_BIGINT:
-		case HG_AGGREGATE_AVG_BIGINT:
-		case HG_AGGREGATE_SUM_NUMERIC:
-		case HG_AGGREGATE_AVG_NUMERIC:
-			*kind = HG_REDUCE_SUM;
-			return true;
 		case HG_AGGREGATE_MIN:
 			*kind = HG_REDUCE_MIN;
 			return true;
@@ -184,7 +176,8 @@ hg_aggregate_reduce_kind(const HgFunction *function, HgReduceKind *kind)
 			*kind = HG_REDUCE_MAX;
 			return true;
 		default:
-			return false;
+			*kind = HG_REDUCE_SUM;
+			return hg_aggregate_is_sum(function->kind);
 	}
 }
 

@@ -601,12 +601,8 @@ hg_stale_read(HgInput *input, int column, HgIntegers *values)
 	return values->count <= most;
 }
 
-/*
- * Adds the covered rows of a table that find stale values of the tables that they look up.  Returns
- * false if there are too many.
- */
-static bool
-hg_stale_find(const HgStarGraphs *graphs, int t, HgIntegers *rows)
+bool
+hg_star_find_stale(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 {
 	const HgInput *from = graphs->tree->tables[t].input;
 
@@ -622,7 +618,7 @@ hg_stale_find(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 		hg_integers_init(&values);
 		hg_integers_init(&found);
 		if ((!input->child.covered->whole && !hg_stale_read(input, table->column, &values)) ||
-			!hg_stale_find(graphs, other, &found))
+			!hg_star_find_stale(graphs, other, &found))
 			return false;
 		hg_covered_add_values(input->child.covered, &found, table->column, &values);
 		if (!hg_covered_find_rows(from->child.covered, table->own, &values, hg_stale_limit(from),
@@ -630,10 +626,4 @@ hg_stale_find(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 			return false;
 	}
 	return true;
-}
-
-bool
-hg_star_find_stale(const HgStarGraphs *graphs, HgIntegers *rows)
-{
-	return hg_stale_find(graphs, graphs->fact, rows);
 }
