@@ -515,16 +515,13 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 static HgStatus
 serve_reduce(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
-	HgStatus status = hg_reduce_check(&job->spec, &request->reduce, &reply->error);
-
-	if (status == HG_OK && job->engine->columns == NULL)
-		status = hg_error_set(&reply->error, HG_INVALID, NULL, "this engine makes no groups");
-	if (status == HG_OK)
-		status = job->engine->columns->reduce(job->job, (HgMatchMode) request->mode,
-											  &request->reduce, &reply->count, &reply->error);
-	if (status == HG_OK)
-		job->record_words = hg_reduce_words(&request->reduce);
-	return status;
+	HG_TRY(hg_reduce_check(&job->spec, &request->reduce, &reply->error));
+	if (job->engine->columns == NULL)
+		return hg_error_set(&reply->error, HG_INVALID, NULL, "this engine makes no groups");
+	HG_TRY(job->engine->columns->reduce(job->job, (HgMatchMode) request->mode, &request->reduce,
+										&reply->count, &reply->error));
+	job->record_words = hg_reduce_words(&request->reduce);
+	return HG_OK;
 }
 
 static HgStatus

@@ -48,14 +48,11 @@ hg_host_hold(HgHostJob *job, uint64_t bytes)
 HgStatus
 hg_host_alloc(HgHostJob *job, uint64_t bytes, void **ptr, HgError *error)
 {
-	HgStatus status = hg_host_check_limit(job, bytes, error);
-
 	*ptr = NULL;
-	if (status == HG_OK)
-		status = hg_host_memory_alloc(job->host, bytes, ptr, error);
-	if (status == HG_OK)
-		hg_host_hold(job, bytes);
-	return status;
+	HG_TRY(hg_host_check_limit(job, bytes, error));
+	HG_TRY(hg_host_memory_alloc(job->host, bytes, ptr, error));
+	hg_host_hold(job, bytes);
+	return HG_OK;
 }
 
 void

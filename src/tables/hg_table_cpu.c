@@ -258,15 +258,12 @@ tables_insert(HgTable *table, const HgTableBatch *batch, HgTableChange *change, 
 static HgStatus
 tables_build(HgTable *table, const HgTableBatch *batch, HgTableChange *change, HgError *error)
 {
-	HgStatus status = check_changeable(table, error);
-
-	if (status == HG_OK && table->used)
-		status = hg_error_set(error, HG_INVALID, NULL, "the table has been built already");
-	if (status == HG_OK)
-		status = tables_insert(table, batch, change, error);
-	if (status == HG_OK)
-		table->used = true;
-	return status;
+	HG_TRY(check_changeable(table, error));
+	if (table->used)
+		return hg_error_set(error, HG_INVALID, NULL, "the table has been built already");
+	HG_TRY(tables_insert(table, batch, change, error));
+	table->used = true;
+	return HG_OK;
 }
 
 static HgStatus

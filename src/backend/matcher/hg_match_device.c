@@ -161,11 +161,9 @@ hg_match_device_open_somewhere(HgMatchSource *source, HgError *error)
 static HgStatus
 hg_match_device_open(HgMatchSource *source, HgError *error)
 {
-	const HgStatus status = hg_match_device_open_somewhere(source, error);
-
-	if (status == HG_OK)
-		hg_device_timeout_begin_work(&source->task->host);
-	return status;
+	HG_TRY(hg_match_device_open_somewhere(source, error));
+	hg_device_timeout_begin_work(&source->task->host);
+	return HG_OK;
 }
 
 /*

@@ -283,11 +283,10 @@ hg_match_resident_open_covered(HgMatchResident *resident, HgError *error)
 	if (status != HG_OK || !hg_match_resident_tallies(task, &side))
 		return status;
 	resident->tallied = side;
-	status = hg_flat_tally_open(host, resident->join, side, task->spec.first_row[side],
-								&resident->tally, error);
-	if (status == HG_OK)
-		resident->tally_bytes = hg_flat_tally_bytes(task->spec.first_row[side]);
-	return status;
+	HG_TRY(hg_flat_tally_open(host, resident->join, side, task->spec.first_row[side],
+							  &resident->tally, error));
+	resident->tally_bytes = hg_flat_tally_bytes(task->spec.first_row[side]);
+	return HG_OK;
 }
 
 /* Opens the next join of the current part, of a graph or a piece. Leaves join NULL at its end. */

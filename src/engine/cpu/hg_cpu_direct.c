@@ -139,17 +139,15 @@ hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_t bytes, HgError
 	uint64_t most = most_vertices(job, rows, bytes);
 	const HgHostPiece *piece = job->base.sides[HG_INNER].pieces;
 	HgCpuBounds bounds = {0, 0};
-	HgStatus status;
 	uint64_t first;
 
 	if (most == 0)
 		return HG_OK;
 	first = job->base.spec.key_width == 4 ? *(const uint32_t *) piece->keys
 										  : *(const uint64_t *) piece->keys;
-	status = find_bounds(job, first, most, &bounds, error);
-	if (status == HG_OK)
-		choose_bounds(job, first, most, &bounds);
-	return status;
+	HG_TRY(find_bounds(job, first, most, &bounds, error));
+	choose_bounds(job, first, most, &bounds);
+	return HG_OK;
 }
 
 void

@@ -38,16 +38,13 @@ static HgStatus
 open_join(const HgHost *host, HgFlatJoin **join, HgError *error)
 {
 	void *memory;
-	HgStatus status = hg_host_memory_alloc(host, sizeof(HgFlatJoin), &memory, error);
 
 	*join = NULL;
-	if (status == HG_OK)
-	{
-		*join = memory;
-		memset(*join, 0, sizeof(**join));
-		(*join)->host = host;
-	}
-	return status;
+	HG_TRY(hg_host_memory_alloc(host, sizeof(HgFlatJoin), &memory, error));
+	*join = memory;
+	memset(*join, 0, sizeof(**join));
+	(*join)->host = host;
+	return HG_OK;
 }
 
 /* Sets a side of the join. */

@@ -188,13 +188,11 @@ HgStatus
 hg_wire_remote_arrived(HgJob *handle, HgSide side, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = check_exchange(job, side, true, error);
 
-	if (status == HG_OK)
-		status = hg_wire_job_ask_side(job, HG_WIRE_ARRIVED, side, error);
-	if (status == HG_OK)
-		job->exchange[side].arrived = true;
-	return status;
+	HG_TRY(check_exchange(job, side, true, error));
+	HG_TRY(hg_wire_job_ask_side(job, HG_WIRE_ARRIVED, side, error));
+	job->exchange[side].arrived = true;
+	return HG_OK;
 }
 
 /*

@@ -34,13 +34,11 @@ start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpe
 		  uint64_t *started, HgError *error)
 {
 	HgWireMessage message;
-	HgStatus status;
 
 	fill_request(job, mode, spec, &message);
-	status = hg_wire_job_send(job, type, &message, -1, 0, error);
-	if (status == HG_OK)
-		*started = job->client->sequence;
-	return status;
+	HG_TRY(hg_wire_job_send(job, type, &message, -1, 0, error));
+	*started = job->client->sequence;
+	return HG_OK;
 }
 
 static HgStatus
@@ -188,13 +186,11 @@ static HgStatus
 hg_wire_remote_count(HgJob *handle, HgMatchMode mode, uint64_t *matches, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_joins(job, error);
 
-	if (status == HG_OK)
-		status = await_started(job, HG_WIRE_COUNT, mode, NULL, &job->started_count, error);
-	if (status == HG_OK)
-		*matches = job->count;
-	return status;
+	HG_TRY(hg_wire_job_joins(job, error));
+	HG_TRY(await_started(job, HG_WIRE_COUNT, mode, NULL, &job->started_count, error));
+	*matches = job->count;
+	return HG_OK;
 }
 
 static HgStatus
@@ -247,13 +243,11 @@ static HgStatus
 hg_wire_remote_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgRemoteJob *job = (HgRemoteJob *) handle;
-	HgStatus status = hg_wire_job_joins(job, error);
 
-	if (status == HG_OK)
-		status = hg_wire_job_ask_side(job, HG_WIRE_DESCRIBE, side, error);
-	if (status == HG_OK)
-		*stats = job->client->message.reply.graph;
-	return status;
+	HG_TRY(hg_wire_job_joins(job, error));
+	HG_TRY(hg_wire_job_ask_side(job, HG_WIRE_DESCRIBE, side, error));
+	*stats = job->client->message.reply.graph;
+	return HG_OK;
 }
 
 /* Fetches one array of a graph, in pieces. */
