@@ -389,12 +389,10 @@ static HgStatus
 passes_describe(HgJob *handle, HgSide side, HgGraphStats *stats, HgError *error)
 {
 	HgPassesJob *job = job_of(handle);
-	HgStatus status;
+	HgStatus status = HG_OK;
 
 	HG_TRY(hg_wrapped_check_built(&job->state, error));
-	status = hg_wrapped_check_side(side, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wrapped_check_side(side, error));
 
 	if (!job->partitioned)
 	{

@@ -108,16 +108,11 @@ run_fill(HgPassState *pass, HgPassRun *run, HgError *error)
 
 		for (uint64_t at = part->low[which]; at < part->high[which]; at += step)
 		{
-			HgStatus status = hg_host_check_cancel(pass->host, error);
-
-			if (status != HG_OK)
-				return status;
+			HG_TRY(hg_host_check_cancel(pass->host, error));
 			step = hg_passes_min(part->high[which] - at, HG_PASSES_APPEND_KEYS);
 			hg_passes_make_keys(&pass->parts, part, side, at, step);
-			status =
-				run->calls.join->append(run->job, (HgSide) which, pass->parts.buffer, step, error);
-			if (status != HG_OK)
-				return status;
+			HG_TRY(
+				run->calls.join->append(run->job, (HgSide) which, pass->parts.buffer, step, error));
 		}
 	}
 	run->filled = true;

@@ -159,12 +159,10 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 		return hg_error_set(error, HG_INVALID, NULL, "there are no programs");
 	for (uint32_t i = 0; i < spec->sides[side].ncolumns; i++)
 	{
-		HgStatus status = hg_replica_column_check(&columns[i].shape, error);
 		uint32_t parts;
 		uint32_t stride;
 
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_replica_column_check(&columns[i].shape, error));
 		if (columns[i].lookup > replica->nlookups)
 			return hg_error_set(error, HG_INVALID, NULL, "a column replica is of no lookup");
 		find_looking(spec, side, columns[i].lookup, &parts, &stride);
@@ -173,9 +171,7 @@ check_columns(const HgJobSpec *spec, HgSide side, HgError *error)
 			return hg_error_set(error, HG_INVALID, NULL,
 								"a column replica is not of its graph's rows");
 		if (columns[i].program > 0)
-			status = check_computed(spec, side, i, error);
-		if (status != HG_OK)
-			return status;
+			HG_TRY(check_computed(spec, side, i, error));
 	}
 	return HG_OK;
 }
@@ -186,25 +182,24 @@ check_filters(const HgJobSpec *spec, HgSide side, HgError *error)
 {
 	const HgReplicaSource *replica = &spec->sides[side].replica;
 	const HgRowFilters *filters = replica->filters;
-	HgStatus status =
-		filters != NULL ? hg_row_filters_check(filters, replica->nlookups, error) : HG_OK;
 
-	for (uint32_t i = 0; filters != NULL && i < filters->ncolumns && status == HG_OK; i++)
+	if (filters == NULL)
+		return HG_OK;
+	HG_TRY(hg_row_filters_check(filters, replica->nlookups, error));
+	for (uint32_t i = 0; i < filters->ncolumns; i++)
 	{
 		const HgReplicaColumnUse *use = &filters->columns[i];
 		uint32_t parts;
 		uint32_t stride;
 
-		status = hg_replica_column_check(&use->shape, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_replica_column_check(&use->shape, error));
 		if (use->lookup > replica->nlookups || use->program != 0)
 			return hg_error_set(error, HG_INVALID, NULL, "a filter is of no column replica");
 		find_looking(spec, side, use->lookup, &parts, &stride);
 		if (use->shape.parts != parts || use->shape.stride != stride)
 			return hg_error_set(error, HG_INVALID, NULL, "a filter is not of its graph's rows");
 	}
-	return status;
+	return HG_OK;
 }
 
 HgStatus

@@ -338,14 +338,12 @@ order_rows(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *rows,
 	uint32_t *numbers = (uint32_t *) ((char *) bin + layout.numbers);
 	uint32_t vertices[HG_CPU_FLAT_PIECE];
 	uint32_t next = 0;
-	HgStatus status;
 	uint32_t n;
 
 	memset(offsets, 0, ((size_t) mask + 2) * sizeof(uint32_t));
 	for (uint64_t at = 0; at < bin->rows; at += n)
 	{
-		if ((status = hg_cpu_flat_poll_piece(host, at, error)) != HG_OK)
-			return status;
+		HG_TRY(hg_cpu_flat_poll_piece(host, at, error));
 		n = hg_cpu_flat_piece(at, bin->rows);
 		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
 		for (uint32_t i = 0; i < n; i++)
@@ -367,8 +365,7 @@ order_rows(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *rows,
 
 	for (uint64_t at = 0; at < bin->rows; at += n)
 	{
-		if ((status = hg_cpu_flat_poll_piece(host, at, error)) != HG_OK)
-			return status;
+		HG_TRY(hg_cpu_flat_poll_piece(host, at, error));
 		n = hg_cpu_flat_piece(at, bin->rows);
 		hg_cpu_flat_vertices(from + at * width, width, n, log2, vertices);
 		for (uint32_t i = 0; i < n; i++)

@@ -428,13 +428,11 @@ hg_flat_make(const HgHost *host, const HgFlatShape *shape, const HgFlatRows *pie
 {
 	MadeGraph *made = NULL;
 	HgFlatMaker *maker;
-	HgStatus status;
+	HgStatus status = HG_OK;
 	uint32_t end;
 
 	*graph = NULL;
-	status = hg_flat_maker_open(host, shape, &maker, error);
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_flat_maker_open(host, shape, &maker, error));
 	for (uint32_t i = 0; i < npieces && status == HG_OK; i++)
 		status = hg_flat_count(maker, &pieces[i], error);
 	if (status == HG_OK)

@@ -104,21 +104,17 @@ HG_CPU_T(sort_long_lists)(HgJob *job, HgCpuGraph *graph, uint64_t vertices, HgEr
 {
 	EDGE *edges = graph->edges;
 	uint32_t work = 0;
-	HgStatus status;
 
 	for (uint64_t v = 0; v < vertices; v++)
 	{
 		uint32_t start = graph->offsets[v];
 		uint32_t length = graph->offsets[v + 1] - start;
 
-		if ((v & (HG_CPU_POLL_ROWS - 1)) == 0 &&
-			(status = hg_host_poll(&job->base, error)) != HG_OK)
-			return status;
+		if ((v & (HG_CPU_POLL_ROWS - 1)) == 0)
+			HG_TRY(hg_host_poll(&job->base, error));
 		if (length <= HG_CPU_SORTED_LIST)
 			continue;
-		status = HG_CPU_T(sort_list)(job, edges + start, length, &work, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(HG_CPU_T(sort_list)(job, edges + start, length, &work, error));
 	}
 	return HG_OK;
 }

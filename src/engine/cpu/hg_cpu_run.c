@@ -195,14 +195,11 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 	uint32_t count;
 	uint32_t row = 0;
 	uint32_t sum = 0;
-	HgStatus status;
 
 	memset(starts, 0, (bins + 1) * sizeof(uint32_t));
 	for (uint32_t left = header->rows; left > 0; left -= count)
 	{
-		status = hg_host_poll(&binning->job->base, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&binning->job->base, error));
 		count = hg_cpu_scan_next(scan, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
 								 &keys, &row);
 		binning->kernels.count(keys, count, binning->log2, starts);
@@ -217,9 +214,7 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 
 	for (uint32_t left = header->rows; left > 0; left -= count)
 	{
-		status = hg_host_poll(&binning->job->base, error);
-		if (status != HG_OK)
-			return status;
+		HG_TRY(hg_host_poll(&binning->job->base, error));
 		count = hg_cpu_scan_next(&again, width, left < HG_CPU_POLL_ROWS ? left : HG_CPU_POLL_ROWS,
 								 &keys, &row);
 		binning->kernels.move(keys, count, row, binning->log2, binning->cursors, binning->lines,
@@ -234,9 +229,8 @@ run_fill(const Binning *binning, HgCpuScan *scan, HgCpuRunHeader *header, HgErro
 		uint32_t from = end - end % line_edges;
 		const char *line = (const char *) binning->lines + bin * line_edges * binning->edge_size;
 
-		if (bin % HG_CPU_POLL_ROWS == 0 &&
-			(status = hg_host_poll(&binning->job->base, error)) != HG_OK)
-			return status;
+		if (bin % HG_CPU_POLL_ROWS == 0)
+			HG_TRY(hg_host_poll(&binning->job->base, error));
 		if (from < starts[bin])
 			from = starts[bin];
 		memcpy(edges + from * binning->edge_size, line + from % line_edges * binning->edge_size,

@@ -298,12 +298,10 @@ static HgStatus
 check_mask(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, uint64_t count,
 		   HgError *error)
 {
-	HgStatus status = hg_wire_job_usable(job, error);
 	const HgReplicaUse *use = find_masked(job, side, lookup);
 	uint64_t words;
 
-	if (status != HG_OK)
-		return status;
+	HG_TRY(hg_wire_job_usable(job, error));
 	if (use == NULL || job->built)
 		return hg_error_set(error, HG_INVALID, NULL, "this side of the join has no mask");
 	words = hg_replica_mask_words(&use->shape);
