@@ -573,7 +573,8 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 		return HG_OK;
 	if (device->fetched.last != NULL)
 		device->fetched.last->all.count = 0;
-	status = hg_device_participants_fetch_chunk(device, Max(device->attempt->matches, 1), &count, error);
+	status = hg_device_participants_fetch_chunk(device, Max(device->attempt->matches, 1), &count,
+												error);
 	if (count > 0)
 		*block = device->fetched.last;
 	/* its memory is free for others */
