@@ -64,6 +64,7 @@ static struct
 {
 	pthread_t thread;
 	bool running;
+	HgStatus status;
 	HgError error;
 	HgCosts costs[HG_COSTS_WIDTHS];
 } cpu_measure;
