@@ -8,6 +8,7 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
+use List::Util qw(max);
 use PostgreSQL::Test::Utils;
 use RawSession;
 use Test::More;
@@ -86,6 +87,18 @@ my %rescans = (
 	'fit' => [ 'select count(*), sum(length(pad)), sum(w) from generate_series(1, 12) g, lateral (select pad, w from part join (select k, w from others where w <= 60000 / g offset 0) o using (k) offset 0) s', 'part' ],
 	'do not fit' => [ 'select count(*), sum(length(pad)), sum(w) from generate_series(1, 3) g, lateral (select l.pad, w from l join (select k, w from r where w <= g * 1000 offset 0) r using (k) offset 0) s', 'l' ]);
 
+# Queries of more than work_mem by other nodes, or by processes together: what their plans are to say, and the query.  Lookups
+# in r would take PostgreSQL minutes: another query says what they find.
+my %others = (
+	'groups of a table' => [ 'HashGraphAggregate', 'select count(*), sum(n), max(x) from (select k, count(*) as n, max(pad) as x from l group by k) g' ],
+	'groups that processes share' => [ 'Parallel Custom Scan \(HashGraphAggregate\).*Processes: 3',
+		'select count(*), sum(n), max(x) from (select k, count(*) as n, max(l.pad) as x from l join r using (k) group by k having max(v) % 1000 = 7) g' ],
+	'grouping sets' => [ 'HashGraphAggregate', 'select count(*), sum(n), max(x) from (select k, v % 10, count(*) as n, max(pad) as x from l group by rollup (k, v % 10)) g' ],
+	'distinct rows' => [ 'HashGraphAggregate', 'select count(*), sum(k), max(pad) from (select distinct k, pad from l) d' ],
+	'distinct values of groups' => [ 'HashGraphAggregate', 'select count(*), sum(n), sum(m) from (select k % 1000, count(distinct v) as n, count(distinct pad || v) as m from l group by 1) g' ],
+	'rows of two queries' => [ 'Set Operation', 'select count(*), sum(k) from (select k, pad from l intersect all select k, pad from l where v % 3 > 0) x' ],
+	'lookups' => [ 'HashGraphLookup', 'select sum((select max(w) from r where r.k = l.k)) from l where v <= 300', 'select sum(w) from l join r using (k) where v <= 300' ]);
+
 # The query of a large join for a size of work_mem.  What the sides compute is computed
 # before the join.
 sub large_query
@@ -110,11 +123,20 @@ sub held
 	return $private + ($shared // 0);
 }
 
-# Run a query with so many MB of work memory and look at its memory every 10 ms.  Returns its
-# result, by how many kB it grew at most, and what is said of it.
+# What the parallel workers of a session hold, the most of one, in kB.  A worker may be gone meanwhile.
+sub held_by_workers
+{
+	my ($pid) = @_;
+	my @workers = split /\n/, $node->safe_psql('postgres', "select pid from pg_stat_activity where leader_pid = $pid");
+
+	return max(0, map { eval { held($_, 0) } // 0 } @workers);
+}
+
+# Run a query with so many MB of work memory and look at its memory every 10 ms, and with at_workers at that of its
+# workers, too.  Returns its result, by how many kB it grew at most, and what is said of it.
 sub watch
 {
-	my ($backend, $size, $query) = @_;
+	my ($backend, $size, $query, $at_workers) = @_;
 	my $session = RawSession->new($node);
 	my $on_device = $backend eq 'cuda';
 	my $peak = 0;
@@ -127,9 +149,7 @@ sub watch
 	$session->send($query);
 	do
 	{
-		my $held = held($session->pid, $on_device);
-
-		$peak = $held if $held > $peak;
+		$peak = max($peak, held($session->pid, $on_device), $at_workers ? held_by_workers($session->pid) : 0);
 	} until ($session->finish(0.01));
 	diag($session->{error}) if $session->{error};
 	my $result = join "\n", @{ $session->{rows} };
@@ -166,6 +186,19 @@ foreach my $backend (backends())
 		my ($result, $grown) = watch($backend->{backend}, 4, $values{$value});
 
 		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; $values{$value}"), "$label: $value");
+		cmp_ok($grown, '<', 1.5 * 1024 * 4 + 16 * 1024, "... took $grown kB at most");
+	}
+	foreach my $other (sort keys %others)
+	{
+		my ($plan, $query, $same) = @{ $others{$other} };
+		my $processes = $other =~ /share/;
+		my $parallel = $processes ? 'set max_parallel_workers_per_gather = 2; set parallel_setup_cost = 0; set parallel_tuple_cost = 0;' : '';
+
+		$node->safe_psql('postgres', "alter database postgres set $_") foreach $parallel =~ /set ([^;]+)/g;
+		my ($result, $grown) = watch($backend->{backend}, 4, $query, $processes);
+		like(explain_analyze($node, "set hashgraph.backend = $backend->{backend}; set hashgraph.force = on; set work_mem = '4MB';", $query), qr/$plan/s, "$label: $other");
+		$node->safe_psql('postgres', 'alter database postgres reset all');
+		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; " . ($same // $query)), '... right');
 		cmp_ok($grown, '<', 1.5 * 1024 * 4 + 16 * 1024, "... took $grown kB at most");
 	}
 	foreach my $rescan (sort keys %rescans)
