@@ -55,8 +55,8 @@ typedef struct HgDeviceKind
 	HgStatus (*pin)(unsigned char *staging, uint64_t bytes, HgError *error);
 
 	/*
-	 * Measures the costs of jobs on the started engine and on the CPU. staging is scratch memory
-	 * for keys.
+	 * Measures the costs of jobs on the started engine and on the CPU, and sets connect_ms. staging
+	 * is scratch memory for keys.
 	 */
 	HgStatus (*measure)(const HgDeviceOptions *options, unsigned char *staging,
 						HgEngineCosts *costs, HgError *error);

@@ -63,7 +63,7 @@
 #define HG_BYTE_NS 0.1				/* write a byte or read it; hand: 0.1, small pages 0.5 */
 #define HG_SEND_ROW_NS 2.0			/* collect a row and send it, rather than stream it; hand */
 #define HG_JOB_MESSAGES_NS 100000.0 /* all messages of a job; hand */
-#define HG_CONNECT_NS 10e6			/* a parallel query's first use; hand: 8 to 15 ms */
+#define HG_CONNECT_NS 10e6			/* workers connect for a join; hand: 8 to 15 ms a query */
 #define HG_MESSAGE_NS 12000.0		/* a further message; hand */
 #define HG_QUESTION_NS 100000.0		/* a question; est */
 #define HG_QUESTION_EDGE_NS 0.03	/* an edge in it; est */

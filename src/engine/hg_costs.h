@@ -49,12 +49,12 @@ extern "C"
 		return key_width == 8;
 	}
 
-	/* Costs of the two engines to choose from, by hg_costs_width_index(). */
+	/* Costs of the two engines to choose from. */
 	typedef struct HgEngineCosts
 	{
-		HgCosts device[HG_COSTS_WIDTHS];
+		HgCosts device[HG_COSTS_WIDTHS]; /* by hg_costs_width_index() */
 		HgCosts cpu[HG_COSTS_WIDTHS];
-		double connect_ms; /* of a query whose processes connect to the device for it */
+		double connect_ms; /* what a join's parallel workers need to connect to the device */
 	} HgEngineCosts;
 
 	/* Rows of a side that are enough for a measurement, and the least number that works. */

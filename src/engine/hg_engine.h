@@ -126,7 +126,10 @@ extern "C"
 #endif
 		;
 
-/* Returns from the calling function, which returns HgStatus, if a call that returns one fails. */
+/*
+ * Evaluates a call that returns HgStatus, and returns it from the calling function unless it is
+ * HG_OK.  Not to be used while a lock or memory must be released first.
+ */
 #define HG_TRY(call)                                                                               \
 	do                                                                                             \
 	{                                                                                              \

@@ -245,15 +245,13 @@ hg_join_may_be_streamed(const PlannerInfo *root, const HgJoinPath *path, uint32 
 {
 	const Path *outer = linitial(path->custom.custom_paths);
 	const Path *inner = lsecond(path->custom.custom_paths);
-	const HgMatcherSpec spec = {.key_width = key_width,
-								.pairs = path->custom.path.rows,
-								.parallel = path->custom.path.parallel_workers > 0};
 
 	return (path->join_type == JOIN_INNER || path->join_type == JOIN_RIGHT ||
 			path->join_type == JOIN_SEMI) &&
-		   hg_matcher_may_stream(hg_known_device(root), &spec,
+		   hg_matcher_may_stream(hg_known_device(root), key_width,
 								 (uint64) Min(outer->rows, HG_MAX_ROWS),
-								 (uint64) Min(inner->rows, HG_MAX_ROWS), files);
+								 (uint64) Min(inner->rows, HG_MAX_ROWS), path->custom.path.rows,
+								 path->custom.path.parallel_workers > 0, files);
 }
 
 /* Returns true if they are joined as they come, as far as is known before keys have been read. */

@@ -284,7 +284,7 @@ extern void hg_graph_version_end_whole(HgResidentGraph *graph);
 /*
  * Returns true if a loader shall choose again over which devices to partition the version: it is
  * not to be partitioned, but joins have reported needs (hg_graph_wishes_are_due); or it is too
- * large and was partitioned HG_REPLICA_RETRY_MS ago, and there is a device process without a part
+ * large and was partitioned at least HG_REPLICA_RETRY_MS ago, and a device process has no part
  * in it.
  */
 extern bool hg_graph_version_needs_devices(HgResidentGraph *graph, const HgReplicaHolders *holders);

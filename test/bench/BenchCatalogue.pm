@@ -135,7 +135,7 @@ sub queries
 		{ name => 'sum', tables => [qw(a b)], sql => 'select sum(a.v) from a join b using (k)' },
 		{ name => 'rows, unused', tables => [qw(a b)],
 			sql => 'select count(*) from (select a.v, b.v from a join b using (k) offset 0) s' },
-		# a Limit reads the rows, which the aggregate node would else take from the join as columns
+		# a Limit reads the rows, which the aggregate node would otherwise take from the join as columns
 		{ name => 'rows, two columns', tables => [qw(a b)],
 			sql => 'select count(v), count(w) from (select a.v, b.v as w from a join b using (k) offset 1) s' },
 		{ name => 'bigint keys', tables => [qw(x y)], sql => 'select count(*), sum(x.v) from x join y using (k)' },

@@ -198,7 +198,7 @@ foreach my $backend (backends())
 		my ($result, $grown) = watch($backend->{backend}, 4, $query, $processes);
 		like(explain_analyze($node, "set hashgraph.backend = $backend->{backend}; set hashgraph.force = on; set work_mem = '4MB';", $query), qr/$plan/s, "$label: $other");
 		$node->safe_psql('postgres', 'alter database postgres reset all');
-		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; " . ($same // $query)), '... right');
+		is($result, $node->safe_psql('postgres', "set work_mem = '1GB'; set hashgraph.enabled = off; " . ($same // $query)), '... with the right result');
 		cmp_ok($grown, '<', 1.5 * 1024 * 4 + 16 * 1024, "... took $grown kB at most");
 	}
 	foreach my $rescan (sort keys %rescans)

@@ -64,7 +64,7 @@ hg_device_participants_init(HgDeviceParticipantsShared *shared, bool possible)
 	{
 		pg_atomic_init_u32(&shared->attempts[number].failed, 0);
 		pg_atomic_init_u32(&shared->attempts[number].asked, 0);
-		pg_atomic_init_u32(&shared->attempts[number].came, 0);
+		pg_atomic_init_u32(&shared->attempts[number].nparticipants, 0);
 		pg_atomic_init_u64(&shared->attempts[number].fetched, 0);
 		pg_atomic_init_u32(&shared->attempts[number].streaming, 0);
 	}
@@ -199,7 +199,7 @@ hg_device_participants_engine(HgDeviceParticipants *device, HgError *error)
 		return NULL;
 	}
 	device->calls = *engine;
-	device->came = true;
+	device->had_job = true;
 	return engine;
 }
 
@@ -402,8 +402,8 @@ hg_device_participants_has_all(HgDeviceParticipants *device)
 static HgStatus
 hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgError *error)
 {
-	const uint64 came = pg_atomic_read_u32(&device->attempt->came);
-	uint64 left = device->attempt->streamed ? 0 : (device->attempt->matches + came - 1) / came;
+	const uint64 n = pg_atomic_read_u32(&device->attempt->nparticipants);
+	uint64 left = device->attempt->streamed ? 0 : (device->attempt->matches + n - 1) / n;
 	HgStatus status;
 	size_t count = 1;
 
@@ -422,6 +422,10 @@ hg_device_participants_fetch(HgDeviceParticipants *device, HgMatchMode mode, HgE
 		status = hg_device_participants_fetch_chunk(device, left, &count, error);
 		left -= Min(left, count);
 	}
+	/* whoever may have fetched the last match checks that there are no more */
+	if (status == HG_OK && !device->attempt->streamed && count > 0 &&
+		pg_atomic_read_u64(&device->attempt->fetched) >= device->attempt->matches)
+		status = hg_device_participants_fetch_chunk(device, 1, &count, error);
 	return status;
 }
 
@@ -449,7 +453,7 @@ hg_device_participants_steps(HgDeviceParticipants *device, HgDeviceTry number,
 	/* from here on a late process has no job and only arrives */
 	if (status == HG_OK && device->job != NULL)
 	{
-		pg_atomic_fetch_add_u32(&device->attempt->came, 1);
+		pg_atomic_fetch_add_u32(&device->attempt->nparticipants, 1);
 		status = hg_device_participants_build(device, &error);
 	}
 	if (!hg_device_participants_agree(device, HG_STEP_BUILD, status, &error))
@@ -556,7 +560,7 @@ hg_device_participants_take_count(HgDeviceParticipants *device)
 	uint32 none = 0;
 
 	/* a late process has no number and leaves it to the others */
-	if (!device->came || !pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
+	if (!device->had_job || !pg_atomic_compare_exchange_u32(&device->shared->counted, &none, 1))
 		return 0;
 	return device->attempt->matches;
 }
@@ -573,8 +577,8 @@ hg_device_participants_stream(HgDeviceParticipants *device, const HgMatchBlock *
 		return HG_OK;
 	if (device->fetched.last != NULL)
 		device->fetched.last->all.count = 0;
-	status = hg_device_participants_fetch_chunk(device, Max(device->attempt->matches, 1), &count,
-												error);
+	status =
+		hg_device_participants_fetch_chunk(device, Max(device->attempt->matches, 1), &count, error);
 	if (count > 0)
 		*block = device->fetched.last;
 	/* its memory is free for others */

@@ -10,7 +10,7 @@
  *		those whose values come with the matches.
  *	2	One has the job built, checks that the rows of all are there, and has the matches counted,
  *		or reduced: then it has the groups.
- *	3	If matches are needed, each fetches an equal share of them, with their values if all of
+ *	3	If matches are needed, each fetches its share of them, with their values if all of
  *		these fit work memory. If the matches alone need more than that, each begins to fetch,
  *		without values, and continues while it returns them.
  *
@@ -62,16 +62,16 @@ typedef enum HgDeviceTry
 /* The state of one attempt. */
 typedef struct HgDeviceAttempt
 {
-	pg_atomic_uint32 failed;	/* step that has failed, 0 = none */
-	HgError failure;			/* why: written by one process, read after its arrive */
-	pg_atomic_uint32 came;		/* processes that have the job; added before their arrive of step 2 */
-	pg_atomic_uint32 asked;		/* a process does step 2 for all */
-	uint64 matches;				/* of all processes; written before the arrive of step 2 */
-	bool reduced;				/* the matches were reduced to groups; likewise */
-	bool streamed;				/* the matches are fetched while they are returned; likewise */
-	pg_atomic_uint64 fetched;	/* matches fetched by all, added before their next arrive or
-								 * before streaming decreases */
-	pg_atomic_uint32 streaming; /* processes that still stream matches */
+	pg_atomic_uint32 failed;		/* step that has failed, 0 = none */
+	HgError failure;				/* why: written by one process, read after its arrive */
+	pg_atomic_uint32 nparticipants; /* that have the job; added before their arrive of step 2 */
+	pg_atomic_uint32 asked;			/* a process does step 2 for all */
+	uint64 matches;					/* of all processes; written before the arrive of step 2 */
+	bool reduced;					/* the matches were reduced to groups; likewise */
+	bool streamed;					/* the matches are fetched while they are returned; likewise */
+	pg_atomic_uint64 fetched;		/* matches fetched by all, added before their next arrive or
+									 * before streaming decreases */
+	pg_atomic_uint32 streaming;		/* processes that still stream matches */
 } HgDeviceAttempt;
 
 /* The state that the processes share, in their shared memory. */
@@ -100,7 +100,7 @@ typedef struct HgDeviceParticipants
 	HgGather *gather;			  /* columns whose values come with the matches */
 	HgDeviceAttempt *attempt;	  /* the current attempt */
 	HgError failure;			  /* why it has failed */
-	bool came;					  /* this process has had a part in a job */
+	bool had_job;				  /* this process has had a part in a job */
 	HgEngine calls;				  /* copy of the job's engine, which may go with its connection */
 	HgJob *job;					  /* NULL if closed or not opened */
 	HgJobStats stats;			  /* of the job when it was closed */
@@ -133,7 +133,7 @@ extern void hg_device_participants_finish_upload(HgDeviceParticipantsShared *sha
 
 /*
  * Does all steps; *device was zeroed. The task has this process's keys and, in its spec, its upload
- * if there is one; it and all other arguments stay the caller's, and are used until close. The job
+ * if there is one. It, reduction, gather and the shared state must last until close. The job
  * gets the columns of reduction, or those of gather, which loses them if there is no room; either
  * may have none. job_spec has the expected rows of all and no participants_id. All waits except for
  * a greeting are limited by the task's host. Returns true if all processes have joined on the

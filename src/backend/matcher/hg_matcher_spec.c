@@ -267,14 +267,14 @@ hg_matcher_choose_columns(const HgEngineCosts *costs, const HgMatcherSpec *spec,
 
 /* Returns true if the CPU, streaming, is no slower than a device that does not reduce. */
 static bool
-hg_matcher_prefers_cpu(const HgEngineCosts *costs, const HgMatcherSpec *spec, uint64 outer_rows,
-					   uint64 inner_rows)
+hg_matcher_prefers_cpu(const HgEngineCosts *costs, uint32 key_width, uint64 outer_rows,
+					   uint64 inner_rows, double pairs, bool parallel)
 {
-	HgMatcherSpec streamed = *spec;
+	const HgMatcherSpec spec = {
+		.key_width = key_width, .pairs = pairs, .streamed_rows = outer_rows, .parallel = parallel};
 	HgMatcherEstimate estimate;
 
-	streamed.streamed_rows = outer_rows;
-	hg_matcher_estimate(costs, &streamed, outer_rows, inner_rows, &estimate);
+	hg_matcher_estimate(costs, &spec, outer_rows, inner_rows, &estimate);
 	return estimate.device_ms >= estimate.cpu_ms;
 }
 
@@ -297,8 +297,8 @@ hg_known_device_is_absent(HgKnownDevice *device)
 }
 
 bool
-hg_matcher_may_stream(HgKnownDevice *device, const HgMatcherSpec *spec, uint64 outer_rows,
-					  uint64 inner_rows, bool files)
+hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows, uint64 inner_rows,
+					  double pairs, bool parallel, bool files)
 {
 	if (!hg_matcher_settings_stream())
 		return false;
@@ -308,5 +308,6 @@ hg_matcher_may_stream(HgKnownDevice *device, const HgMatcherSpec *spec, uint64 o
 		return true;
 	if (!device->measured)
 		return outer_rows + inner_rows < HG_DEVICE_ROWS || hg_known_device_is_absent(device);
-	return hg_matcher_prefers_cpu(&device->costs, spec, outer_rows, inner_rows);
+	return hg_matcher_prefers_cpu(&device->costs, key_width, outer_rows, inner_rows, pairs,
+								  parallel);
 }

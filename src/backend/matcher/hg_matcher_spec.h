@@ -230,7 +230,7 @@ typedef struct HgMatcherSpec
 	HgDeviceSet replica_at;	  /* devices that have all of it */
 	bool replica_partitioned; /* the devices have partitions, and all of them must be asked */
 
-	/* The join is in a parallel plan: its workers would connect to a device for this query alone. */
+	/* The join is below a Gather, whose workers would connect to a device for this query alone. */
 	bool parallel;
 
 	/*
@@ -306,12 +306,12 @@ extern double hg_matcher_stream_rows(uint32 key_width);
 /*
  * Returns true if the outer rows of a join may come in batches and be looked up in one graph of
  * all inner rows. This is so if the join would run on the CPU, by what is known of devices, and no
- * setting requires another algorithm. spec: the key width, the expected pairs, and parallel; rows
- * and pairs are those of one process. files: a device would get both sides from temporary files,
+ * setting requires another algorithm. Rows and pairs are those of one process. parallel: as in
+ * HgMatcherSpec. files: a device would get both sides from temporary files,
  * because they do not fit into work memory; to write and read these takes longer than any join.
  */
-extern bool hg_matcher_may_stream(HgKnownDevice *device, const HgMatcherSpec *spec,
-								  uint64 outer_rows, uint64 inner_rows, bool files);
+extern bool hg_matcher_may_stream(HgKnownDevice *device, uint32 key_width, uint64 outer_rows,
+								  uint64 inner_rows, double pairs, bool parallel, bool files);
 
 /*
  * Zeroes *spec and fills in the key width, the settings, the requested device and this process's

@@ -70,7 +70,7 @@ hg_upload_is_worthwhile(const HgUploadSpec *spec, HgJobColumns *columns)
 		.reduction = spec->reduction,
 		.columns = {spec->columns[HG_OUTER], spec->columns[HG_INNER]},
 		.participants = &participants,
-		.parallel = spec->processes > 1,
+		.parallel = spec->parallel,
 	};
 	double rows = (double) spec->expected_rows[HG_OUTER] + (double) spec->expected_rows[HG_INNER];
 	const HgColumnSet *gathered[2];

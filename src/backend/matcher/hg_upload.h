@@ -45,6 +45,7 @@ typedef struct HgUploadSpec
 	 */
 	const HgColumnSet *columns[2];
 	int processes;			/* that would share the CPU's work */
+	bool parallel;			/* as in HgMatcherSpec */
 	uint64 participants_id; /* HgJobSpec.participants_id; 0: this process's own job */
 	int device_no;			/* device of the shared job; ignored without participants_id */
 } HgUploadSpec;

@@ -31,7 +31,6 @@
  */
 #include "hg_compat.h"
 
-#include "access/xact.h"
 #include "executor/executor.h"
 #include "miscadmin.h"
 
@@ -557,16 +556,15 @@ hg_join_expected_outer(const HgInput *outer)
 static bool
 hg_join_outer_may_stream(const HgJoinState *state, uint64 inner_rows, bool files)
 {
-	const HgMatcherSpec spec = {.key_width = state->inputs[HG_INNER]->held.words->width,
-								.pairs = state->css.ss.ps.plan->plan_rows,
-								.parallel = IsInParallelMode()};
 	HgKnownDevice device;
 
 	if (!hg_join_could_stream(state))
 		return false;
 	hg_matcher_ask_device(&device);
-	return hg_matcher_may_stream(&device, &spec, hg_join_expected_outer(state->inputs[HG_OUTER]),
-								 inner_rows, files);
+	return hg_matcher_may_stream(&device, state->inputs[HG_INNER]->held.words->width,
+								 hg_join_expected_outer(state->inputs[HG_OUTER]), inner_rows,
+								 state->css.ss.ps.plan->plan_rows, hg_join_is_parallel(state),
+								 files);
 }
 
 bool

@@ -200,6 +200,7 @@ hg_explain_expected(const HgJoinState *state, ExplainState *es)
 		.counted = !hg_join_streams(&state->rules, state->matched),
 		.pairs = state->css.ss.ps.plan->plan_rows,
 		.reduction = hg_join_planned_reduction(state->reduction),
+		.parallel = hg_join_is_parallel(state),
 	};
 	HgEngineCosts costs;
 	HgMatcherEstimate estimate;

@@ -9,7 +9,6 @@
  */
 #include "hg_compat.h"
 
-#include "access/xact.h"
 #include "utils/memutils.h"
 
 #include "executor/join/hg_join_state.h"
@@ -89,7 +88,7 @@ hg_join_create_matcher(HgJoinState *state, HgMatcherSpec *spec)
 		spec->finished_arg = state;
 	}
 	spec->small = state->css.ss.ps.state->es_epq_active != NULL;
-	spec->parallel = IsInParallelMode();
+	spec->parallel = hg_join_is_parallel(state);
 	spec->counted = !hg_join_streams(&state->rules, state->matched);
 	matching->reckoned =
 		hg_key_column_job_bytes(words[HG_OUTER]) + hg_key_column_job_bytes(words[HG_INNER]);

@@ -143,7 +143,7 @@ hg_join_pages_pay(const HgJoinState *state, const HgPagesTry *try, int processes
 		.pairs = reduction != NULL ? state->css.ss.ps.plan->plan_rows * processes : 0,
 		.reduction = reduction,
 		.participants = &participants,
-		.parallel = processes > 1,
+		.parallel = hg_join_is_parallel(state),
 	};
 	double saved_ms = 0;
 	HgEngineCosts costs;

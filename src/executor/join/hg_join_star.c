@@ -288,7 +288,7 @@ hg_star_prepare(HgJoinState *state, const HgReduction *requested)
 	hg_star_apply_others(&star->graphs);
 	*why_not = hg_star_changed;
 	hg_integers_init(&star->stale_probes);
-	if (!hg_star_find_stale(&star->graphs, star->graphs.fact, &star->stale_probes))
+	if (!hg_star_find_stale(&star->graphs, &star->stale_probes))
 		return false;
 	hg_star_job_add_tables(star);
 	*why_not = NULL;

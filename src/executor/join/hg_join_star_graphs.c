@@ -601,8 +601,9 @@ hg_stale_read(HgInput *input, int column, HgIntegers *values)
 	return values->count <= most;
 }
 
-bool
-hg_star_find_stale(const HgStarGraphs *graphs, int t, HgIntegers *rows)
+/* Adds a table's covered rows that may match delta rows of the tables that they look up. */
+static bool
+hg_star_find_stale_rows(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 {
 	const HgInput *from = graphs->tree->tables[t].input;
 
@@ -618,7 +619,7 @@ hg_star_find_stale(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 		hg_integers_init(&values);
 		hg_integers_init(&found);
 		if ((!input->child.covered->whole && !hg_stale_read(input, table->column, &values)) ||
-			!hg_star_find_stale(graphs, other, &found))
+			!hg_star_find_stale_rows(graphs, other, &found))
 			return false;
 		hg_covered_add_values(input->child.covered, &found, table->column, &values);
 		if (!hg_covered_find_rows(from->child.covered, table->own, &values, hg_stale_limit(from),
@@ -626,4 +627,10 @@ hg_star_find_stale(const HgStarGraphs *graphs, int t, HgIntegers *rows)
 			return false;
 	}
 	return true;
+}
+
+bool
+hg_star_find_stale(const HgStarGraphs *graphs, HgIntegers *rows)
+{
+	return hg_star_find_stale_rows(graphs, graphs->fact, rows);
 }

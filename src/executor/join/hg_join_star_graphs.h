@@ -213,12 +213,11 @@ extern void hg_star_add_filters(HgStarGraphs *graphs);
 extern void hg_star_apply_others(const HgStarGraphs *graphs);
 
 /*
- * Adds the numbers of a table's covered rows to rows that may match delta rows of the tables that
- * they look up, directly or through rows of a third table.  Those of the fact relation are the
- * stale probes.  A row can be added twice.  Reads the other tables' delta rows and starts the
- * tables again.  Returns false if there are too many.
+ * Adds the numbers of the stale probes to rows: the covered fact rows that may match delta rows of
+ * other tables, directly or through rows of a third table.  A row can be added twice.  Reads the
+ * tables' delta rows and starts the tables again.  Returns false if there are too many.
  */
-extern bool hg_star_find_stale(const HgStarGraphs *graphs, int t, HgIntegers *rows);
+extern bool hg_star_find_stale(const HgStarGraphs *graphs, HgIntegers *rows);
 
 /* ---------------------------------------------------------------------
  * Columns

@@ -16,6 +16,7 @@
 #include "nodes/execnodes.h"
 
 #include "batch/hg_input.h"
+#include "executor/join/hg_join.h"
 #include "executor/join/hg_join_chunk.h"
 #include "executor/join/hg_join_cover.h"
 #include "executor/join/hg_join_emit.h"
@@ -73,6 +74,13 @@ struct HgJoinState
 	/* below a Gather */
 	HgJoinParticipants participants;
 };
+
+/* Returns true if the join is below a Gather. */
+static inline bool
+hg_join_is_parallel(const HgJoinState *state)
+{
+	return hg_plan_number((const CustomScan *) state->css.ss.ps.plan, HG_NUMBER_PARALLEL) > 0;
+}
 
 /* Returns true if a row has found a match. */
 static inline bool

@@ -101,6 +101,7 @@ static HgUploadSpec
 hg_join_upload_spec(const HgJoinState *state, int processes, const HgReduction *reduction)
 {
 	HgUploadSpec spec = {.key_width = state->inputs[HG_INNER]->held.words->width,
+						 .parallel = hg_join_is_parallel(state),
 						 .reduction = reduction,
 						 .processes = processes};
 
