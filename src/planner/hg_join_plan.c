@@ -373,12 +373,12 @@ hg_join_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path, List *tl
 	cscan->custom_plans = custom_plans;
 	cscan->custom_exprs = exprs;
 	cscan->custom_scan_tlist = scan_tlist;
-	numbers =
-		list_concat(list_make5_int(path->join_type, path->inner_unique, outer_columns,
-								   inner_columns, path->custom.path.parallel_workers),
-					lcons_int(path->parallel_hash ? path->custom.path.parallel_workers : 0,
-							  list_make5_int(path->read_once, path->dense, (int) path->lookup_rows,
-											 path->lookup_at_once, path->lookup_matches)));
+	numbers = list_concat(
+		list_make5_int(path->join_type, path->inner_unique, outer_columns, inner_columns,
+					   path->parallel_hash ? path->custom.path.parallel_workers : 0),
+		list_make5_int(path->read_once, path->dense, (int) path->lookup_rows, path->lookup_at_once,
+					   path->lookup_matches));
+	numbers = lappend_int(numbers, path->custom.path.parallel_workers);
 	cscan->custom_private = lappend(
 		list_make5(hg_library_mark(), numbers, computed_keys, operators, collations),
 		path->lookup_rows > 0 ? hg_plan_lookup_columns(scan_tlist, lthird(custom_plans)) : NIL);

@@ -50,13 +50,13 @@ typedef enum HgPlanNumber
 	HG_NUMBER_INNER_UNIQUE,	  /* 1 if an outer row has at most one match */
 	HG_NUMBER_OUTER_COLUMNS,  /* number of outer columns in custom_scan_tlist */
 	HG_NUMBER_INNER_COLUMNS,  /* number of inner columns, which follow them */
-	HG_NUMBER_PARALLEL,		  /* planned workers if it is below a Gather; else 0 */
-	HG_NUMBER_PARALLEL_HASH,  /* the same if processes share both sides; else 0 */
+	HG_NUMBER_PARALLEL_HASH,  /* planned workers if processes share both sides; else 0 */
 	HG_NUMBER_READ_ONCE,	  /* HgSide that a single process reads for all; else -1 */
 	HG_NUMBER_DENSE,		  /* 1 if the inner keys are known to be dense */
 	HG_NUMBER_LOOKUP_ROWS,	  /* the nested loop joins up to this number of outer rows */
 	HG_NUMBER_LOOKUP_AT_ONCE, /* 1 if it joins them as they are read */
 	HG_NUMBER_LOOKUP_MATCHES, /* expected rows of its index per outer row; or 0 */
+	HG_NUMBER_PARALLEL,		  /* planned workers if it is below a Gather; else 0 */
 	HG_NUMBER_COUNT
 } HgPlanNumber;
 
