@@ -46,8 +46,8 @@
 #include "loader/hg_loader_worker.h"
 #include "resident/hg_resident_chain.h"
 
-/* Number of periods after its round that a successor is waited for. */
-#define HG_WITNESS_TIMEOUT 3
+/* Time after its round that a successor is waited for, in ms. */
+#define HG_WITNESS_TIMEOUT 3000
 
 PGDLLEXPORT void hg_witness_main(Datum arg);
 
@@ -242,13 +242,13 @@ hg_witness_work(const HgLoaderTask *task)
 			hg_witness_drop();
 			return 0;
 		}
-		if (age >= HG_WITNESS_TIMEOUT * period)
+		if (age >= HG_WITNESS_TIMEOUT)
 		{
 			hg_chain_break(held_chain, held_generation);
 			hg_witness_drop();
 			return 0;
 		}
-		return HG_WITNESS_TIMEOUT * period - age;
+		return HG_WITNESS_TIMEOUT - age;
 	}
 	if (generation == 0)
 	{
