@@ -181,6 +181,17 @@ like($own->{stderr}, qr/canceling statement due to user request/, 'three joins w
 $gate->quit;
 $own->quit;
 
+# Rows that one process has read, here all of the first block, are looked up by the others too, even by those that come when the rows
+# have been counted.
+$node->safe_psql('postgres', <<'SQL');
+create function slow(id int) returns bool language plpgsql cost 1 parallel safe as 'begin perform pg_sleep(0.01); return true; end';
+create function process(id int) returns int language plpgsql cost 1 parallel safe as 'begin return pg_backend_pid(); end';
+SQL
+my $first_block = 'select process(n.id) as process from o join n on o.id = n.id where o.f + 0 = 1 and o.f - 1 = 0 and slow(n.id) and o.id <= 60';
+is($node->safe_psql('postgres', q{select count(distinct (ctid::text::point)[0]) from o where id <= 60}), '1', 'all outer rows are in one block');
+like($node->safe_psql('postgres', "$workers explain $first_block"), qr/Gather.*Switch At Rows.*Parallel Seq Scan on o\b/s, '... of which a process reads all');
+is($node->safe_psql('postgres', "$workers select count(*), count(distinct process) > 1 from ($first_block offset 0) s"), '60|t', '... and several look them up');
+
 # a row that is changed while it is to be locked is joined again
 my $changed = 'o join n on o.a = n.id where o.f + 0 = 1 and o.f - 1 = 0 and o.id <= 3 and o.v < 1000';
 like($node->safe_psql('postgres', "explain select o.id from $changed for update of o"), qr/LockRows.*Switch At Rows/s, 'rows of an adaptive join are locked');

@@ -21,14 +21,20 @@
  * ---------------------------------------------------------------------
  */
 
+/* Number of shared rows that a process takes at once: few, so that all end at the same time. */
+#define HG_FEED_SHARED_ROWS 16
+
 typedef struct HgFeedState
 {
 	CustomScanState css; /* must be first */
 	const HgInput *input;
-	int piece;		/* piece of the rows with a key; after the last one come rows without */
-	uint64 next;	/* next row to fetch of the piece, or of those without a key */
-	HgBatch *batch; /* columns by their indexes in the join's scan slot */
-	int row;		/* row of the batch to return next */
+	pg_atomic_uint64 *taken; /* rows with a key that processes have taken; NULL: not shared */
+	uint64 next;			 /* next row with a key, from 0, if not shared */
+	int range;				 /* range of that row in the store */
+	uint64 earlier;			 /* number of rows in the ranges before that one */
+	uint64 next_null;		 /* next row without a key */
+	HgBatch *batch;			 /* columns by their indexes in the join's scan slot */
+	int row;				 /* row of the batch to return next */
 } HgFeedState;
 
 static void
@@ -37,31 +43,51 @@ hg_feed_begin(CustomScanState *node pg_attribute_unused(), EState *estate pg_att
 {
 }
 
+/* Sets rows[HG_BATCH_ROWS] to the numbers of the next rows with a key.  Returns how many. */
+static int
+hg_feed_take(HgFeedState *feed, uint32 *rows)
+{
+	HgRowRange whole;
+	const HgRowRange *ranges;
+	int nranges = hg_column_store_ranges(feed->input->held.rows, &whole, &ranges);
+	int most = feed->taken != NULL ? HG_FEED_SHARED_ROWS : HG_BATCH_ROWS;
+	int nrows = 0;
+
+	if (feed->taken != NULL)
+		feed->next = pg_atomic_fetch_add_u64(feed->taken, most);
+	while (nrows < most && feed->range < nranges)
+	{
+		const HgRowRange *range = &ranges[feed->range];
+
+		if (feed->next - feed->earlier < range->rows)
+			rows[nrows++] = (uint32) (range->first + (feed->next++ - feed->earlier));
+		else
+		{
+			feed->earlier += range->rows;
+			feed->range++;
+		}
+	}
+	return nrows;
+}
+
 /* Fetches the next rows; returns false if there are no more. */
 static bool
 hg_feed_fetch(HgFeedState *feed)
 {
-	const HgInput *input = feed->input;
-	const HgKeySet keys = hg_key_column_set(input->held.words);
-	bool keyed = feed->piece < keys.npieces;
-	const HgColumnStore *store = keyed ? input->held.rows : input->held.null_rows;
-	/* in a store that processes share, row numbers of a process do not start at 0 */
-	uint64 first = keyed ? keys.pieces[feed->piece].first_row : 0;
-	uint64 end = keyed ? keys.pieces[feed->piece].count : input->held.null_rows->rows;
+	const HgHeldRows *held = &feed->input->held;
+	const HgColumnStore *store = held->rows;
 	uint32 rows[HG_BATCH_ROWS];
-	int nrows = (int) Min(end - feed->next, HG_BATCH_ROWS);
+	int nrows = hg_feed_take(feed, rows);
 
-	for (int i = 0; i < nrows; i++)
-		rows[i] = (uint32) (first + feed->next) + i;
-	hg_column_store_get(store, rows, nrows, feed->batch, input->held.to);
-	feed->batch->nrows = nrows;
-	feed->next += nrows;
-	feed->row = 0;
-	if (keyed && feed->next == end)
+	if (nrows == 0)
 	{
-		feed->piece++;
-		feed->next = 0;
+		store = held->null_rows;
+		while (nrows < HG_BATCH_ROWS && feed->next_null < store->rows)
+			rows[nrows++] = (uint32) feed->next_null++;
 	}
+	hg_column_store_get(store, rows, nrows, feed->batch, held->to);
+	feed->batch->nrows = nrows;
+	feed->row = 0;
 	return nrows > 0;
 }
 
@@ -93,8 +119,8 @@ hg_feed_rescan(CustomScanState *node)
 	HgFeedState *feed = (HgFeedState *) node;
 
 	ExecClearTuple(node->ss.ss_ScanTupleSlot);
-	feed->piece = 0;
-	feed->next = 0;
+	feed->next = feed->earlier = feed->next_null = 0;
+	feed->range = 0;
 	feed->row = feed->batch->nrows = 0;
 }
 
@@ -275,8 +301,15 @@ hg_join_lookup_rows(const HgJoinLookup *lookup)
 }
 
 void
+hg_join_lookup_share(HgJoinLookup *lookup, pg_atomic_uint64 *taken)
+{
+	((HgFeedState *) outerPlanState(lookup->loop))->taken = taken;
+}
+
+void
 hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool chosen, bool recorded)
 {
+	hg_join_lookup_share(lookup, NULL);
 	lookup->chosen = chosen;
 	if (recorded && !chosen)
 		record->switches++;

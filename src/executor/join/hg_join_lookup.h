@@ -17,8 +17,10 @@
  * Processes that count together take no sample.
  *
  * BELOW A GATHER, processes that would hash the inner side together count their outer rows
- * together and decide as one (hg_join_parallel.c).  If each process would hash all of the inner
- * side, it counts its own rows, because they decide about its own hashing.
+ * together and decide as one (hg_join_parallel.c).  They also share the lookups: a process that
+ * began before the others, and has read most of the rows, does not look them up alone.  If each
+ * process would hash all of the inner side, it counts its own rows, because they decide about its
+ * own hashing.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -70,9 +72,19 @@ extern uint64 hg_join_lookup_rows(const HgJoinLookup *lookup);
  */
 extern bool hg_join_choose_lookup(HgJoinState *state);
 
-/* Sets whether the nested loop is chosen; if recorded is true, counts the choice in the record. */
+/*
+ * Sets whether the nested loop is chosen, for the rows of this process.  If recorded is true,
+ * counts the choice in the record.
+ */
 extern void hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool chosen,
 							   bool recorded);
+
+/*
+ * Shares the lookups: the nested loop, which is chosen, joins rows of all processes that have
+ * counted together.  Each takes a few rows at a time.  *taken, in shared memory and initialized to
+ * 0, counts them.  The store of the outer rows must be attached, and no process may add rows.
+ */
+extern void hg_join_lookup_share(HgJoinLookup *lookup, pg_atomic_uint64 *taken);
 
 /*
  * Starts to return the rows of the nested loop, which is chosen. Returns the next phase. If the

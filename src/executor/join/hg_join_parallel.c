@@ -8,9 +8,9 @@
  *				joined, or it is as if nothing had been read.
  *	counting	An adaptive join (hg_join_lookup.h) counts outer rows first: each process reads its
  *				part of them and adds their number to a shared counter.  If all have come to the
- *				end of the outer child and there are few rows, each process looks up those that
- *				it has read, and the join is over.  Otherwise these rows stay, the inner side is
- *				hashed, and reading goes on.
+ *				end of the outer child and there are few rows, the processes look them up, each
+ *				a few rows at a time, and the join is over.  Otherwise these rows stay, the inner
+ *				side is hashed, and reading goes on.
  *	(barrier)
  *	reading		Each process reads its parts of both children into column stores of its own in
  *				the query's DSA (hg_column_store.h).  If all of them together exceed their
@@ -328,15 +328,39 @@ hg_join_count_shared(HgJoinState *state)
 }
 
 /*
- * Counts outer rows with the others.  Returns true if each process looks up the rows that it has
- * read.  The decision, made when all have arrived, holds for processes that come later.  first is
- * the side to be read first if rows are hashed.
+ * Prepares to look outer rows up, when the others have come to the end of the outer child.  A
+ * process that did not count with them usually finds no more rows.  If it does, it looks up these
+ * alone, because the others have shared theirs already.
+ */
+static void
+hg_join_begin_lookups(HgJoinState *state, bool counted)
+{
+	HgJoinShared *shared = state->participants.shared;
+	HgInput *outer = state->inputs[HG_OUTER];
+
+	if (!counted)
+	{
+		hg_column_store_share(outer->held.rows, NULL, NULL);
+		outer->held.budget.limit = hg_join_limit(&state->memory) / 2;
+		hg_input_fill(outer, PG_UINT64_MAX);
+		if (hg_held_count(&outer->held) > 0)
+			return;
+		hg_column_store_share(outer->held.rows, &shared->columns[HG_OUTER],
+							  state->css.ss.ps.state->es_query_dsa);
+	}
+	hg_column_store_attach(outer->held.rows);
+	hg_join_lookup_share(&state->lookup, &shared->looked_up);
+}
+
+/*
+ * Counts outer rows with the others.  Returns true if the processes look them up.  The decision,
+ * made when all have arrived, holds for processes that come later.  first is the side to be read
+ * first if rows are hashed.
  */
 static bool
 hg_join_parallel_count(HgJoinState *state, HgSide first, int *phase)
 {
 	HgJoinShared *shared = state->participants.shared;
-	HgInput *outer = state->inputs[HG_OUTER];
 	bool counts = *phase == HG_PARALLEL_COUNTING;
 	bool elected = false;
 	double start;
@@ -355,12 +379,8 @@ hg_join_parallel_count(HgJoinState *state, HgSide first, int *phase)
 	}
 	hg_join_set_lookup(&state->lookup, &state->progress.record,
 					   pg_atomic_read_u32(&shared->hashes) == 0, elected);
-	/* a late process usually finds no rows: the others have read the child to its end */
-	if (state->lookup.chosen && !outer->at_end)
-	{
-		outer->held.budget.limit = hg_join_limit(&state->memory) / 2;
-		hg_input_fill(outer, PG_UINT64_MAX);
-	}
+	if (state->lookup.chosen)
+		hg_join_begin_lookups(state, counts);
 	state->progress.record.scan_ms += hg_clock_ms() - start;
 	return state->lookup.chosen;
 }

@@ -104,6 +104,7 @@ hg_join_shared_reset(HgJoinState *state, HgJoinShared *shared)
 	hg_shared_budget_init(&shared->budget, state->memory.budget.limit * shared->nprocesses);
 	pg_atomic_init_u64(&shared->counted, 0);
 	pg_atomic_init_u32(&shared->hashes, 0);
+	pg_atomic_init_u64(&shared->looked_up, 0);
 	pg_atomic_init_u32(&shared->spill_bits, 0);
 	pg_atomic_init_u32(&shared->next_partition, 0);
 	pg_atomic_init_u32(&shared->next_part, 0);
