@@ -70,6 +70,47 @@ select sha_check('select distinct l, t, d from sha_fact join sha_few using (h)')
 reset work_mem;
 reset hash_mem_multiplier;
 
+-- grouping sets: each process makes all of them of its own rows, and the groups of each are shared
+create function sha_sets() returns setof text language sql as $$
+  select format('select %s from sha_fact join sha_few using (h) %s', columns, rest)
+    from (values ('part, count(*), sum(n)', 'group by rollup (part)'),
+                 ('h, g, sum(n), avg(i4), stddev(i8), max(d), count(*)', 'group by rollup (h, g)'),
+                 ('h, part, b, grouping(h, part), sum(i4), avg(n), grouping(b)', 'group by cube (h, part, b)'),
+                 ('l, t, part, count(*), sum(i8)', 'group by grouping sets ((l, t), (t, part), (part), (part), ())'),
+                 ('h, part, sum(i4)', 'group by grouping sets ((h), (part)) having sum(i4) > 100'),
+                 ('part, name, bool_or(b), max(d)', 'group by part, rollup (name)'),
+                 ('part, count(*), sum(n), grouping(part)', 'where id < 0 group by rollup (part)'),
+                 ('count(*), max(n)', 'where id < 0 group by grouping sets ((), ())'),
+                 ('part, count(*)', 'where id < 0 group by grouping sets ((part), (part, name))'),
+                 ('h, g, count(*)', 'group by rollup (h, g) order by count(*) desc, h, g limit 20')) queries (columns, rest)
+$$;
+set hashgraph.force = on;
+explain (costs off) select h, part, grouping(part), sum(n) from sha_fact join sha_few using (h) group by rollup (part, h) having sum(n) > 5;
+reset hashgraph.force;
+select replace(replace(query, ' from sha_fact join sha_few using (h) ', ' ... '), '  ', ' ') as query, sha_check(query) from sha_sets() query;
+set work_mem = '64kB';
+set hash_mem_multiplier = 1;
+select sha_check(query) from sha_sets() query;
+reset work_mem;
+reset hash_mem_multiplier;
+set max_parallel_workers = 0;
+select sha_check(query) from sha_sets() query;
+reset max_parallel_workers;
+set parallel_leader_participation = off;
+select sha_check(query) from sha_sets() query;
+reset parallel_leader_participation;
+-- again, with and without changed parameters
+select sha_check('select o.part, (select count(*) from (select g, h, sum(n) from sha_fact where id % 3 = o.part group by rollup (g, h)) x) from sha_few o where o.h < 4');
+set enable_material = off;
+set enable_hashjoin = off;
+set enable_mergejoin = off;
+select sha_check('select o.h, x.s from sha_few o left join (select g, b, sum(n) s from sha_fact group by cube (g, b)) x on x.g > 3990 + o.h where o.h < 4');
+reset enable_material;
+reset enable_hashjoin;
+reset enable_mergejoin;
+-- the query needs the first groups only
+select count(*) from (select g, h, count(*) from sha_fact group by rollup (g, h) limit 7) x;
+
 -- the leader alone, and workers alone
 set max_parallel_workers = 0;
 select sha_check('select h, g, count(*), sum(n), max(t) from sha_fact join sha_few using (h) group by h, g');
@@ -97,7 +138,8 @@ select sha_check('select g, count(*) from sha_fact group by g union all select h
 -- what is left to core, or to one process
 select sha_check('select h, g, array_agg(i4 order by id) from sha_fact join sha_few using (h) group by h, g');
 select sha_check('select h, g, count(distinct i4) from sha_fact join sha_few using (h) group by h, g');
-select sha_check('select h, g, sum(n) from sha_fact join sha_few using (h) group by rollup (h, g)');
+select sha_check('select h, count(distinct i4) from sha_fact join sha_few using (h) group by rollup (h)');
+select sha_check('select h, max(t) from sha_fact join sha_few using (h) group by rollup (h)');
 create function sha_unsafe(n numeric) returns numeric language sql parallel unsafe immutable as 'select n + 1';
 select sha_check('select h, g, sha_unsafe(sum(n)) from sha_fact join sha_few using (h) group by h, g');
 select sha_check('select h, g, sum(n) from sha_fact join sha_few using (h) group by h, g having sha_unsafe(sum(n)) > 3');

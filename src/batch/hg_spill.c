@@ -68,6 +68,7 @@ void
 hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants)
 {
 	spill->participants = *participants;
+	spill->participants.name = MemoryContextStrdup(spill->context, participants->name);
 }
 
 /* Sets the name of a process's file of a partition. */

@@ -11,10 +11,10 @@
  * hashgraph.min_rows rows.
  *
  * GROUPING SETS. One node hashes the rows by the columns of all sets, and combines the groups of
- * each set from those of a finer one (hg_grouping_sets.h). As in core, no process makes partial
- * groups for them. GROUPING() is a column of the node's scan slot, because only an Agg node may
- * evaluate it. A set makes columns NULL by their expression, and core replaces no constant by a
- * column. So a column without variables is left to core.
+ * each set from those of a finer one (hg_grouping_sets.h). GROUPING() is a column of the node's
+ * scan slot, because only an Agg node may evaluate it. A set makes columns NULL by their
+ * expression, and core replaces no constant by a column. So a column without variables is left to
+ * core.
  *
  * DISTINCT AGGREGATES. If some aggregates are over the distinct values of a column, there is a
  * grouping set with that column too, whose groups are not returned. Each of its groups has one
@@ -22,8 +22,9 @@
  * and FILTER. Of values that are equal but differ, core takes any one; here they are only counted,
  * or are of by-value types, where equal values do not differ.
  *
- * SHARED GROUPS. If groups are many, the processes below a Gather share them: each finishes and
- * returns some of them (hg_aggregate_shared.h).
+ * SHARED GROUPS. If groups are many, or of grouping sets, for which core has no partial groups, the
+ * processes below a Gather share them: each finishes and returns some of them
+ * (hg_aggregate_shared.h).
  *
  * PARTIAL GROUPS. If groups are few, each of these processes makes its own, which core's Finalize
  * Aggregate combines. The same holds for partitions that are grouped one by one by something other
@@ -882,27 +883,32 @@ hg_consider_final(PlannerInfo *root, RelOptInfo *grouped_rel, Path *path,
 	hg_add_groups(root, grouped_rel, path);
 }
 
-/* The least number of groups that processes share: fewer are not worth their files. */
+/*
+ * The least number of groups that processes share.  Fewer are not worth their files, and core
+ * finalizes partial ones, unless there are grouping sets.
+ */
 #define HG_LEAST_SHARED 1000
 
 /* Returns true if the processes below a Gather may share groups of a clause. */
 static bool
-hg_may_share(const RelOptInfo *rel, const List *group_clause, double groups)
+hg_may_share(const PlannerInfo *root, const RelOptInfo *rel, const List *group_clause,
+			 double groups)
 {
 	return rel->consider_parallel && !IS_OTHER_REL(rel) && group_clause != NIL &&
-		   groups >= HG_LEAST_SHARED;
+		   (groups >= HG_LEAST_SHARED || root->parse->groupingSets != NIL);
 }
 
-/* Offers a path over a process's rows, whose groups the processes below a Gather share. */
+/*
+ * Offers a path over a process's rows, whose groups the processes below a Gather share.  sets are
+ * the sets of all rows.
+ */
 static void
-hg_add_shared(PlannerInfo *root, HgAggregatePath *path, double groups)
+hg_add_shared(PlannerInfo *root, HgAggregatePath *path, const List *sets)
 {
 	const Path *input = linitial(path->custom.custom_paths);
-	double own = Min(groups, clamp_row_est(input->rows));
 
-	path->sets = hg_shared_groups_plan(list_length(path->group_clause), own,
-									   clamp_row_est(groups / hg_parallel_divisor(input)));
-	hg_aggregate_cost(root, path, own);
+	path->sets = hg_shared_sets_plan(sets, clamp_row_est(input->rows), hg_parallel_divisor(input));
+	hg_aggregate_cost(root, path, ((const HgPlannedSet *) linitial(path->sets))->groups);
 	add_partial_path(path->custom.path.parent, &path->custom.path);
 }
 
@@ -960,15 +966,29 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 													  partial_rel->reltarget, NULL, &rows),
 						  extra, groups);
 	}
-	if (!hg_may_share(grouped_rel, HG_GROUP_CLAUSE(root), groups))
-		return;
-	foreach (lc, inputs)
-	{
-		HgAggregatePath *path =
-			hg_aggregate_path_begin(root, grouped_rel, lfirst(lc), (List *) extra->havingQual);
+}
 
-		if (path != NULL)
-			hg_add_shared(root, path, groups);
+/* Offers groups that the processes below a Gather share. */
+static void
+hg_consider_shared(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
+				   double groups)
+{
+	ListCell *lc;
+
+	if (!hg_may_share(root, grouped_rel, HG_GROUP_CLAUSE(root), groups))
+		return;
+	foreach (lc, hg_find_partial_inputs(root, input_rel))
+	{
+		Path *input = lfirst(lc);
+		HgAggregatePath *path = hg_aggregate_path_begin(root, grouped_rel, input, having);
+		double rows = input->rows * hg_parallel_divisor(input);
+
+		if (path == NULL || path->distinct != NIL)
+			continue;
+		if (root->parse->groupingSets == NIL)
+			hg_add_shared(root, path, hg_one_set_plan(list_length(path->group_clause), groups));
+		else if (hg_aggrefs_are_narrow(path->aggrefs))
+			hg_add_shared(root, path, hg_grouping_sets_plan(root, NIL, rows));
 	}
 	hg_gather_shared(root, grouped_rel);
 }
@@ -1084,6 +1104,7 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 		reason =
 			hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
 		hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
+		hg_consider_shared(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
 	}
 	hg_plan_notes_groups(root, grouped_rel, reason);
 }
@@ -1123,9 +1144,10 @@ hg_consider_distinct(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *disti
 		else
 			hg_add_groups(root, distinct_rel, &path->custom.path);
 	}
-	if (partial || !hg_may_share(distinct_rel, clause, groups))
+	if (partial || !hg_may_share(root, distinct_rel, clause, groups))
 		return;
 	foreach (lc, hg_find_partial_inputs(root, input_rel))
-		hg_add_shared(root, hg_distinct_path_make(distinct_rel, lfirst(lc), clause), groups);
+		hg_add_shared(root, hg_distinct_path_make(distinct_rel, lfirst(lc), clause),
+					  hg_one_set_plan(list_length(clause), groups));
 	hg_gather_shared(root, distinct_rel);
 }

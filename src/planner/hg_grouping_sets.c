@@ -18,6 +18,9 @@
  * sets are combined from the sets of all trees.  If every DISTINCT aggregate has a FILTER, the
  * states are in groups of the columns of GROUP BY.
  *
+ * BELOW A GATHER every process makes the sets of its own rows.  The groups of each set of the query
+ * are then combined again, from those of all processes (executor/aggregate/hg_aggregate_shared.h).
+ *
  * Copyright (c) 2026, the hashgraph authors
  *
  *-------------------------------------------------------------------------
@@ -327,18 +330,43 @@ hg_grouping_sets_order(PlannerInfo *root, List *distinct, double rows)
 }
 
 List *
-hg_shared_groups_plan(int ncolumns, double own, double returned)
+hg_one_set_plan(int ncolumns, double groups)
 {
-	HgPlannedSet *of_rows = palloc0(sizeof(HgPlannedSet));
-	HgPlannedSet *shared = palloc0(sizeof(HgPlannedSet));
+	HgPlannedSet *set = palloc0(sizeof(HgPlannedSet));
 
-	of_rows->columns = shared->columns = bms_add_range(NULL, 0, ncolumns - 1);
-	of_rows->groups = own;
-	shared->parents = list_make1(of_rows);
-	shared->rows = own;
-	shared->returned = shared->shared = true;
-	shared->groups = returned;
-	return list_make2(of_rows, shared);
+	set->columns = bms_add_range(NULL, 0, ncolumns - 1);
+	set->returned = true;
+	set->groups = groups;
+	return list_make1(set);
+}
+
+List *
+hg_shared_sets_plan(const List *sets, double rows, double divisor)
+{
+	List *shared_sets = NIL;
+	ListCell *lc;
+
+	foreach (lc, sets)
+	{
+		HgPlannedSet *own = lfirst(lc);
+		HgPlannedSet *shared;
+		double groups = own->groups;
+
+		Assert(!own->keys_only);
+		own->groups = Min(groups, rows);
+		own->rows = own->parents != NIL ? ((HgPlannedSet *) linitial(own->parents))->groups : rows;
+		if (!own->returned)
+			continue;
+		shared = palloc0(sizeof(HgPlannedSet));
+		shared->columns = own->columns;
+		shared->parents = list_make1(own);
+		shared->rows = own->groups;
+		shared->returned = shared->shared = true;
+		shared->groups = clamp_row_est(groups / divisor);
+		own->returned = false;
+		shared_sets = lappend(shared_sets, shared);
+	}
+	return list_concat_copy(sets, shared_sets);
 }
 
 bool

@@ -53,11 +53,16 @@ extern List *hg_grouping_sets_plan(PlannerInfo *root, const List *distinct, doub
  */
 extern List *hg_grouping_sets_order(PlannerInfo *root, List *distinct, double rows);
 
+/* Returns the only HgPlannedSet of a query without grouping sets, of ncolumns and of groups. */
+extern List *hg_one_set_plan(int ncolumns, double groups);
+
 /*
- * Returns the HgPlannedSets of groups of ncolumns columns that processes below a Gather share: the
- * groups of one process's rows, whose number is own, and those of them that it returns.
+ * Returns the HgPlannedSets for the processes below a Gather that share the groups of some sets,
+ * none of which has a DISTINCT column: the sets of one process's rows, and behind them those that
+ * are shared.  rows is the number of rows of a process.  Of the shared groups each process returns
+ * one of divisor parts.
  */
-extern List *hg_shared_groups_plan(int ncolumns, double own, double returned);
+extern List *hg_shared_sets_plan(const List *sets, double rows, double divisor);
 
 /* Returns true if a column of GROUP BY, given by its index, is in each of the query's sets. */
 extern bool hg_grouping_sets_all_have(const List *sets, int column);

@@ -3,12 +3,12 @@
  * hg_aggregate.c
  *	  The aggregate node: Custom Scan (HashGraphAggregate).
  *
- * The node stands above any plan.  It aggregates the batches of a join of this extension, and of the
- * scan of a table or its partitions, without forming rows.  Above the branches of a set operation
- * it groups their rows by all columns (planner/hg_set_operation_path.c).  It is a node of its own,
- * and not a mode of the join: a join evaluates expressions over its inputs' columns, and this node
- * over groups and results.  Each has its own scan slot, EXPLAIN shows both, and any number of joins
- * can be below (hg_join_source.c).
+ * The node stands above any plan.  It aggregates the batches of a join of this extension, and of
+ * the scan of a table or its partitions, without forming rows.  Above the branches of a set
+ * operation it groups their rows by all columns (planner/hg_set_operation_path.c).  It is a node of
+ * its own, and not a mode of the join: a join evaluates expressions over its inputs' columns, and
+ * this node over groups and results.  Each has its own scan slot, EXPLAIN shows both, and any
+ * number of joins can be below (hg_join_source.c).
  *
  *	READ			Finds or makes the groups of all rows (hg_aggregate_groups.c), and advances
  *					each aggregate's state by a loop over a column (hg_aggregate_advance.c).
@@ -551,7 +551,8 @@ hg_aggregate_end_reading(HgAggregateState *state)
 static void
 hg_aggregate_fill_empty(HgAggregateState *state)
 {
-	if (hg_aggregate_set(&state->sets)->never_empty && state->groups->count == 0)
+	if (hg_aggregate_set(&state->sets)->never_empty && !state->participants.late &&
+		state->groups->count == 0)
 		hg_groups_add(state->groups, NULL, 0, 0);
 }
 

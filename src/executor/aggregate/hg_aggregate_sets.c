@@ -427,7 +427,7 @@ hg_set_take(HgAggregateState *state, HgGroupingSet *set, HgBatch *rows, const Hg
 
 	if (hg_set_must_spill(state, set))
 		hg_aggregate_start_spill(state, set);
-	if (groups->nkeys == 0)
+	if (groups->nkeys == 0 && set->spill->writing == NULL)
 	{
 		if (groups->count == 0)
 			hg_groups_add(groups, rows, 0, 0);

@@ -76,76 +76,108 @@ hg_aggregate_current_record(const HgAggregateState *state)
  */
 
 /*
- * log2 of the least number of partitions: each process gets some. Each has a file of each process.
- * To create and open 96 files took 7 % of the CPU time of a query of 0.13 s.
+ * log2 of the least number of partitions of a set with few groups, and with many, of which each
+ * process gets some.  Each partition has a file of each process.  To create and open 96 files took
+ * 7 % of the CPU time of a query of 0.13 s.
  */
+#define HG_SHARED_FEW_BITS 1
 #define HG_SHARED_MIN_BITS 3
+
+/* A set with at least so many groups has many. */
+#define HG_SHARED_MANY_GROUPS 1000
 
 /* Groups in memory that have taken so many rows each are written when it is full. */
 #define HG_WRITTEN_ROWS 2
 
 static uint32 hg_aggregate_wait_event;
 
-/* Returns the set whose groups the plan's processes share, or NULL. */
-static HgGroupingSet *
-hg_aggregate_shared_set(const HgAggregateState *state)
+/* Returns the number of sets whose groups the plan's processes share. */
+static int
+hg_aggregate_count_shared(const HgAggregateState *state)
 {
+	int count = 0;
+
 	for (int i = 0; i < state->sets.count; i++)
-		if (state->sets.sets[i].shared)
-			return &state->sets.sets[i];
-	return NULL;
+		count += state->sets.sets[i].shared;
+	return count;
+}
+
+/* Returns the groups of the shared sets. */
+static HgSharedGroups *
+hg_aggregate_shared_groups(HgAggregateShared *shared)
+{
+	return (HgSharedGroups *) ((char *) shared +
+							   MAXALIGN(offsetof(HgAggregateShared, records) +
+										shared->nprocesses * sizeof(HgAggregateRecord)));
 }
 
 /* Initializes the groups for an execution, before its workers start. */
 static void
 hg_shared_groups_reset(const HgAggregateState *state, HgAggregateShared *shared)
 {
-	const HgGroupingSet *set = hg_aggregate_shared_set(state);
-	HgSharedGroups *groups = &shared->groups;
+	HgSharedGroups *groups = hg_aggregate_shared_groups(shared);
 
-	if (set == NULL)
-		return;
-	BarrierInit(&groups->barrier, 0);
-	groups->bits = hg_aggregate_spill_bits(set->expected * shared->nprocesses *
-											   (double) set->groups->group_bytes,
-										   state->budget.limit, HG_SHARED_MIN_BITS);
-	pg_atomic_init_u32(&groups->next_partition, 0);
-	for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
-		pg_atomic_init_u64(&groups->spill.rows[partition], 0);
+	BarrierInit(&shared->barrier, 0);
+	for (int i = 0; i < state->sets.count; i++)
+	{
+		const HgGroupingSet *set = &state->sets.sets[i];
+
+		if (!set->shared)
+			continue;
+		groups->bits = set->expected < HG_SHARED_MANY_GROUPS
+						   ? HG_SHARED_FEW_BITS
+						   : hg_aggregate_spill_bits(set->expected * shared->nprocesses *
+														 (double) set->groups->group_bytes,
+													 state->sets.share, HG_SHARED_MIN_BITS);
+		pg_atomic_init_u32(&groups->next_partition, 0);
+		for (int partition = 0; partition < 1 << HG_SPILL_MAX_BITS; partition++)
+			pg_atomic_init_u64(&groups->spill.rows[partition], 0);
+		groups++;
+	}
 }
 
 static void
 hg_aggregate_leave_sharing(HgAggregateParticipants *participants)
 {
 	if (participants->attached)
-		BarrierDetach(&participants->shared->groups.barrier);
+		BarrierDetach(&participants->shared->barrier);
 	participants->attached = false;
 }
 
 bool
 hg_aggregate_start_sharing(HgAggregateState *state)
 {
-	HgGroupingSet *set = hg_aggregate_shared_set(state);
 	HgAggregateParticipants *participants = &state->participants;
 	HgAggregateShared *shared = participants->shared;
-	HgSpillParticipants part;
-	bool in_time;
+	HgSharedGroups *groups;
 
-	participants->shares_groups =
-		set != NULL && shared != NULL && shared->segment != DSM_HANDLE_INVALID;
+	participants->late = false;
+	participants->shares_groups = hg_aggregate_count_shared(state) > 0 && shared != NULL &&
+								  shared->segment != DSM_HANDLE_INVALID;
 	if (!participants->shares_groups)
 		return true;
 	state->rescannable = false;
 	participants->rows = 0;
-	part = (HgSpillParticipants){&shared->groups.spill, &shared->groups.files, "groups",
-								 participants->process, shared->nprocesses};
-	hg_aggregate_spill_start_shared(set->spill, shared->groups.bits, &part,
-									&shared->groups.next_partition, &state->budget);
-	in_time = BarrierAttach(&shared->groups.barrier) == 0;
+	participants->late = BarrierAttach(&shared->barrier) > 0;
 	participants->attached = true;
-	if (in_time)
-		state->record.partitions += 1 << shared->groups.bits;
-	return in_time;
+	groups = hg_aggregate_shared_groups(shared);
+	for (int i = 0; i < state->sets.count; i++)
+	{
+		HgGroupingSet *set = &state->sets.sets[i];
+		char name[NAMEDATALEN];
+		HgSpillParticipants part = {&groups->spill, &shared->files, name, participants->process,
+									shared->nprocesses};
+
+		if (!set->shared)
+			continue;
+		snprintf(name, sizeof(name), "set.%d", i);
+		hg_aggregate_spill_start_shared(set->spill, groups->bits, &part, &groups->next_partition,
+										&state->budget);
+		if (!participants->late)
+			state->record.partitions += 1 << groups->bits;
+		groups++;
+	}
+	return !participants->late;
 }
 
 bool
@@ -170,19 +202,20 @@ void
 hg_aggregate_finish_sharing(HgAggregateState *state)
 {
 	HgAggregateParticipants *participants = &state->participants;
-	HgSpill *spill;
+	HgAggregateSets *sets = &state->sets;
 
-	if (!participants->shares_groups || !hg_aggregate_set(&state->sets)->shared)
+	if (!participants->shares_groups || !hg_aggregate_set(sets)->shared)
 		return;
-	spill = hg_aggregate_set(&state->sets)->spill->writing;
-	if (BarrierPhase(&participants->shared->groups.barrier) == 0)
+	/* all sets that groups are written from come before those that are shared */
+	if (participants->attached && !participants->late)
 	{
-		hg_spill_publish(spill);
-		BarrierArriveAndWait(&participants->shared->groups.barrier,
+		for (int i = sets->current; i < sets->count; i++)
+			hg_spill_publish(sets->sets[i].spill->writing);
+		BarrierArriveAndWait(&participants->shared->barrier,
 							 HG_WAIT_EVENT(hg_aggregate_wait_event, "HashGraphGroups"));
 	}
 	hg_aggregate_leave_sharing(participants);
-	hg_spill_adopt(spill);
+	hg_spill_adopt(hg_aggregate_set(sets)->spill->writing);
 }
 
 /* ---------------------------------------------------------------------
@@ -191,15 +224,16 @@ hg_aggregate_finish_sharing(HgAggregateState *state)
  */
 
 static Size
-hg_aggregate_shared_size(int nprocesses)
+hg_aggregate_shared_size(const HgAggregateState *state, int nprocesses)
 {
-	return offsetof(HgAggregateShared, records) + nprocesses * sizeof(HgAggregateRecord);
+	return MAXALIGN(offsetof(HgAggregateShared, records) + nprocesses * sizeof(HgAggregateRecord)) +
+		   hg_aggregate_count_shared(state) * sizeof(HgSharedGroups);
 }
 
 Size
-hg_aggregate_estimate_dsm(CustomScanState *node pg_attribute_unused(), ParallelContext *pcxt)
+hg_aggregate_estimate_dsm(CustomScanState *node, ParallelContext *pcxt)
 {
-	return hg_aggregate_shared_size(pcxt->nworkers + 1);
+	return hg_aggregate_shared_size((const HgAggregateState *) node, pcxt->nworkers + 1);
 }
 
 void
@@ -208,13 +242,13 @@ hg_aggregate_initialize_dsm(CustomScanState *node, ParallelContext *pcxt, void *
 	HgAggregateState *state = (HgAggregateState *) node;
 
 	state->participants.shared = coordinate;
-	memset(coordinate, 0, hg_aggregate_shared_size(pcxt->nworkers + 1));
+	memset(coordinate, 0, hg_aggregate_shared_size(state, pcxt->nworkers + 1));
 	state->participants.shared->nprocesses = pcxt->nworkers + 1;
 	/* without dynamic shared memory the leader is alone */
 	if (pcxt->seg != NULL)
 	{
 		state->participants.shared->segment = dsm_segment_handle(pcxt->seg);
-		SharedFileSetInit(&state->participants.shared->groups.files, pcxt->seg);
+		SharedFileSetInit(&state->participants.shared->files, pcxt->seg);
 		hg_shared_groups_reset(state, state->participants.shared);
 	}
 }
@@ -228,7 +262,7 @@ hg_aggregate_reinitialize_dsm(CustomScanState *node, ParallelContext *pcxt, void
 	hg_aggregate_collect(&state->participants);
 	if (pcxt->seg == NULL)
 		return;
-	SharedFileSetDeleteAll(&state->participants.shared->groups.files);
+	SharedFileSetDeleteAll(&state->participants.shared->files);
 	hg_shared_groups_reset(state, state->participants.shared);
 }
 
@@ -241,7 +275,7 @@ hg_aggregate_initialize_worker(CustomScanState *node, shm_toc *toc pg_attribute_
 	state->participants.shared = coordinate;
 	state->participants.process = ParallelWorkerNumber + 1;
 	/* the files stay as long as this process has some, even if the leader ends */
-	SharedFileSetAttach(&state->participants.shared->groups.files,
+	SharedFileSetAttach(&state->participants.shared->files,
 						dsm_find_mapping(state->participants.shared->segment));
 }
 

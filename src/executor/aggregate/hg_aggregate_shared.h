@@ -9,6 +9,9 @@
  * the keys.  When all have done so, each takes partitions that no other one takes, combines the
  * states in them, and returns the groups.  So every group is returned once, by one process.
  *
+ * With GROUPING SETS each process makes all sets of its own rows first, and writes the groups of
+ * each set to files of the set.
+ *
  * A process that has returned a row never waits.  A process that begins when the others have read
  * all rows reads none, and takes partitions like them.
  *
@@ -40,22 +43,24 @@ typedef struct HgAggregateRecord
 	HgScanBlocks blocks; /* blocks of the scanned table; zeros if a join is below */
 } HgAggregateRecord;
 
-/* The groups that processes share. */
+/* The groups of a set that processes share. */
 typedef struct HgSharedGroups
 {
-	Barrier barrier; /* in phase 0 groups are written, in phase 1 they are read */
-	SharedFileSet files;
 	HgSharedSpill spill;
 	int bits;						 /* of 2^bits partitions */
 	pg_atomic_uint32 next_partition; /* the first one that no process has taken */
 } HgSharedGroups;
 
-/* Lies in the query's DSM, so it has no pointers. */
+/*
+ * Lies in the query's DSM, so it has no pointers.  The HgSharedGroups of the shared sets, in their
+ * order, follow the records.
+ */
 typedef struct HgAggregateShared
 {
 	int nprocesses;
 	dsm_handle segment; /* that this lies in */
-	HgSharedGroups groups;
+	Barrier barrier;	/* in phase 0 shared groups are written, in phase 1 they are read */
+	SharedFileSet files;
 	HgAggregateRecord records[FLEXIBLE_ARRAY_MEMBER]; /* [nprocesses]; the leader's is unused */
 } HgAggregateShared;
 
@@ -65,7 +70,8 @@ typedef struct HgAggregateParticipants
 	HgAggregateShared *shared; /* NULL: no other processes */
 	int process;			   /* 0: leader; n: worker n - 1 */
 	bool shares_groups;		   /* groups are shared in this execution */
-	bool attached;			   /* to the barrier of the groups */
+	bool late;				   /* the others have written theirs: this process makes none */
+	bool attached;			   /* to the barrier */
 	uint64 rows;			   /* rows that the groups in memory have taken, or more */
 	HgAggregateRecord others;  /* sum of the workers that have ended */
 } HgAggregateParticipants;
@@ -74,9 +80,8 @@ typedef struct HgAggregateParticipants
 extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *state);
 
 /*
- * Starts to share groups in an execution, if the plan does so: the groups of the shared set go to
- * files.  Returns false if the other processes have read all rows of the input, so that this one
- * reads none.
+ * Starts to share groups in an execution, if the plan does so: the groups of the shared sets go to
+ * files.  Returns false if this process is late: the others have read all rows of the input.
  */
 extern bool hg_aggregate_start_sharing(HgAggregateState *state);
 
@@ -88,8 +93,9 @@ extern bool hg_aggregate_start_sharing(HgAggregateState *state);
 extern bool hg_aggregate_write_early(HgAggregateState *state);
 
 /*
- * Ends writing groups: waits for the other processes, which do the same.  Afterwards the files of
- * the shared set can be read.  Does nothing if the current set is not shared.
+ * Prepares to read the files of the current set.  For the first shared set this ends writing
+ * groups, and waits for the other processes, which do the same.  Does nothing if the current set is
+ * not shared.
  */
 extern void hg_aggregate_finish_sharing(HgAggregateState *state);
 
