@@ -10,8 +10,6 @@
  */
 #include "hg_host_job.h"
 
-#include "hg_replica.h"
-#include "hg_pages.h"
 #include "hg_reduce.h"
 #include "hg_shape.h"
 
@@ -158,14 +156,7 @@ hg_host_open(const HgHost *host, const HgJobSpec *spec, size_t bytes, HgHostJob 
 	HG_TRY(hg_spec_check(spec, error));
 	if (spec->sides[HG_OUTER].ncolumns + spec->sides[HG_INNER].ncolumns > 0)
 		return hg_error_set(error, HG_INVALID, NULL, "this engine has no columns");
-	if (spec->product.kind == HG_PRODUCT_TABLE)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_replica_is_used(spec))
-		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
-	if (hg_pages_are_there(spec))
-		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->product.kind == HG_PRODUCT_SHARD)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
+	HG_TRY(hg_spec_check_joins_rows(spec, error));
 
 	/* the job counts its own memory like all other */
 	start.stats.build = spec->shape.build;

@@ -52,8 +52,7 @@
  *-------------------------------------------------------------------------
  */
 #include "hg_passes_run.h"
-#include "hg_replica.h"
-#include "hg_pages.h"
+#include "hg_shape.h"
 #include "hg_wrapped_job.h"
 
 #include <string.h>
@@ -133,14 +132,7 @@ passes_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob *
 	HgPassesJob *job;
 	HgStatus status;
 
-	if (spec->product.kind == HG_PRODUCT_TABLE)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_replica_is_used(spec))
-		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
-	if (hg_pages_are_there(spec))
-		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->product.kind == HG_PRODUCT_SHARD)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
+	HG_TRY(hg_spec_check_joins_rows(spec, error));
 	HG_TRY(job_create(engine, host, spec, &job, error));
 	status = hg_passes_run_open(&job->pass, &job->pass.now, &job->pass.spec, error);
 	if (status == HG_DEVICE_OUT_OF_MEMORY && !must_run_whole(spec))

@@ -315,3 +315,17 @@ hg_spec_check(const HgJobSpec *spec, HgError *error)
 							  "device out of range: %d", (int) spec->device);
 	return status;
 }
+
+HgStatus
+hg_spec_check_joins_rows(const HgJobSpec *spec, HgError *error)
+{
+	if (spec->product.kind == HG_PRODUCT_TABLE)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
+	if (hg_replica_is_used(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
+	if (hg_pages_are_there(spec))
+		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
+	if (spec->product.kind == HG_PRODUCT_SHARD)
+		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
+	return HG_OK;
+}

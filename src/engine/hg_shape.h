@@ -71,4 +71,10 @@ extern uint32_t hg_shape_vertices_log2(uint64_t rows, double c);
 /* Checks a spec.  Returns HG_OK, or HG_INVALID with an explanation. */
 extern HgStatus hg_spec_check(const HgJobSpec *spec, HgError *error);
 
+/*
+ * Returns HG_OK if a job's product is matches of rows that the caller appends.  Returns HG_INVALID
+ * with an explanation if it has or makes a replica, reads pages, is a shard, or measures a table.
+ */
+extern HgStatus hg_spec_check_joins_rows(const HgJobSpec *spec, HgError *error);
+
 #endif /* HG_SHAPE_H */

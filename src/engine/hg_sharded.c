@@ -21,9 +21,7 @@
  */
 #include <string.h>
 
-#include "hg_pages.h"
 #include "hg_reduce.h"
-#include "hg_replica.h"
 #include "hg_shape.h"
 #include "hg_sharded_job.h"
 
@@ -207,15 +205,21 @@ start_unless_ahead(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgR
  * The calls
  * ------------------------------------------------------------------------ */
 
-/* Checks a spec except for its partitions, which hg_spec_check refuses. */
+/* Checks a spec.  A side may be a graph replica in partitions, which other engines refuse. */
 static HgStatus
 check_spec(const HgJobSpec *spec, HgError *error)
 {
 	HgJobSpec whole = *spec;
+	HgJobSpec rows = *spec;
 
-	for (int side = HG_OUTER; side <= HG_INNER; side++)
-		if (whole.sides[side].kind == HG_SOURCE_REPLICA)
-			whole.sides[side].replica.partitions = NULL;
+	if (hg_sharded_are_partitioned(spec))
+		for (int side = HG_OUTER; side <= HG_INNER; side++)
+			if (spec->sides[side].kind == HG_SOURCE_REPLICA)
+			{
+				whole.sides[side].replica.partitions = NULL;
+				rows.sides[side].kind = HG_SOURCE_ROWS;
+			}
+	HG_TRY(hg_spec_check_joins_rows(&rows, error));
 	return hg_spec_check(&whole, error);
 }
 
@@ -227,14 +231,6 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 	HgShardedJob *job;
 	HgStatus status;
 
-	if (spec->product.kind == HG_PRODUCT_TABLE)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine measures no tables");
-	if (hg_replica_is_used(spec) && !hg_sharded_are_partitioned(spec))
-		return hg_error_set(error, HG_INVALID, NULL, "this engine keeps no graphs");
-	if (hg_pages_are_there(spec))
-		return hg_error_set(error, HG_INVALID, NULL, "this engine takes no pages apart");
-	if (spec->product.kind == HG_PRODUCT_SHARD)
-		return hg_error_set(error, HG_INVALID, NULL, "this engine exchanges no rows");
 	status = check_spec(spec, error);
 	if (status == HG_OK)
 		status = hg_host_memory_alloc(host, sizeof(HgShardedJob), &memory, error);
