@@ -179,7 +179,7 @@ hg_wire_remote_put_rows(HgJob *handle, HgSide side, const HgExchangeRows *rows, 
 			if (rows->has_nulls[column])
 				message.request.columns |= HG_WIRE_COLUMN(side, column);
 		at += placed.count;
-		status = hg_wire_job_send(job, HG_WIRE_PUT_ROWS, &message, -1, 0, error);
+		status = hg_wire_job_send(job, HG_WIRE_PUT_ROWS, &message, error);
 	}
 	return status;
 }
@@ -238,7 +238,7 @@ hg_wire_remote_send_rows(HgJob *handle, HgSide side, uint32_t shard, const HgPee
 	message.request.shard = shard;
 	message.request.window = *window;
 	message.request.window.memory = 0;
-	status = hg_wire_job_send(job, HG_WIRE_SEND_ROWS, &message, window->memory, 0, error);
+	status = hg_wire_job_send_descriptor(job, HG_WIRE_SEND_ROWS, &message, window->memory, error);
 	exchange->sending = job->client->sequence;
 	exchange->sending_to = shard;
 	return status;

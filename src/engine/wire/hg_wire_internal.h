@@ -284,15 +284,20 @@ extern HgStatus hg_wire_job_usable(HgRemoteJob *job, HgError *error);
 extern HgStatus hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error);
 
 /*
- * Sends a request of the job without waiting for the answer, as hg_wire_client_send does.
- * Afterwards client->sequence is its sequence number.
+ * Sends a request that returns no elements, without waiting for the answer, as hg_wire_client_send
+ * does.  Afterwards client->sequence is its sequence number.
  */
 extern HgStatus hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
-								 int attached, uint64_t width, HgError *error);
+								 HgError *error);
+
+/* As hg_wire_job_send, with a descriptor, which stays the caller's. */
+extern HgStatus hg_wire_job_send_descriptor(HgRemoteJob *job, HgWireType type,
+											HgWireMessage *message, int descriptor, HgError *error);
 
 /*
- * Sends a request, without a descriptor, and waits for its answer, which is in
- * client->message.reply on HG_OK.  HG_INVALID does not harm the job.
+ * Sends a request and waits for its answer, which is in client->message.reply on HG_OK.  width is
+ * the bytes of an element that the request returns in staging, or 0.  HG_INVALID does not harm the
+ * job.
  */
 extern HgStatus hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
 								uint64_t width, HgError *error);
@@ -373,8 +378,9 @@ extern HgStatus hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup,
  *	take_rows	copies the next rows for another shard to *rows; rows->count is 0 at the end
  *	put_rows	adds rows that were taken from another shard
  *	arrived		ends the exchange: the rows that have come are the job's
- *	window		makes the process offer memory; the caller owns the descriptor window->memory
- *	send_rows	has the rows for another shard written to its window, without waiting for that
+ *	window		allocates a peer window in the process and fills *window; the caller closes the
+ *				descriptor window->memory
+ *	send_rows	writes the rows for another shard to that shard's peer window, without waiting
  *	sent		waits until the rows of send_rows are there; HG_INVALID if none were sent
  */
 extern HgStatus hg_wire_remote_tally(HgJob *handle, HgSide side, uint64_t *counts, HgError *error);

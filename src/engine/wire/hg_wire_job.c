@@ -66,9 +66,10 @@ hg_wire_job_wait(HgRemoteJob *job, uint64_t sequence, HgError *error)
 	return status;
 }
 
-HgStatus
-hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached,
-				 uint64_t width, HgError *error)
+/* As hg_wire_client_send, for a job: if the wait for room is cancelled, cancels the job. */
+static HgStatus
+send_request(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int attached,
+			 uint64_t width, HgError *error)
 {
 	const HgStatus status =
 		hg_wire_client_send(job->client, job->host, type, job->id, message, attached, width, error);
@@ -77,10 +78,23 @@ hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, int 
 }
 
 HgStatus
+hg_wire_job_send(HgRemoteJob *job, HgWireType type, HgWireMessage *message, HgError *error)
+{
+	return send_request(job, type, message, -1, 0, error);
+}
+
+HgStatus
+hg_wire_job_send_descriptor(HgRemoteJob *job, HgWireType type, HgWireMessage *message,
+							int descriptor, HgError *error)
+{
+	return send_request(job, type, message, descriptor, 0, error);
+}
+
+HgStatus
 hg_wire_job_ask(HgRemoteJob *job, HgWireType type, HgWireMessage *message, uint64_t width,
 				HgError *error)
 {
-	HgStatus status = hg_wire_job_send(job, type, message, -1, width, error);
+	HgStatus status = send_request(job, type, message, -1, width, error);
 
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, job->client->sequence, error);

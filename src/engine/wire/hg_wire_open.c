@@ -192,7 +192,7 @@ hg_wire_client_begin(HgWireClient *client, const HgHost *host, const HgJobSpec *
 		message.request.spec.sides[side].replica =
 			(HgReplicaSource){.nlookups = replica->nlookups, .nprograms = replica->nprograms};
 	}
-	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, -1, 0, error);
+	status = hg_wire_job_send(job, HG_WIRE_OPEN, &message, error);
 	if (status != HG_OK)
 	{
 		hg_wire_remote_close((HgJob *) job);

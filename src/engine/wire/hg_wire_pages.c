@@ -73,7 +73,7 @@ hg_wire_client_send_pages(HgJob *handle, HgSide side, uint64_t count, uint64_t f
 	message.request.side = (uint32_t) side;
 	message.request.first = first_page;
 	/* not waited for: the next piece is copied while this one is under way */
-	status = hg_wire_job_send(job, HG_WIRE_APPEND_PAGES, &message, -1, 0, error);
+	status = hg_wire_job_send(job, HG_WIRE_APPEND_PAGES, &message, error);
 	note_pages(job, side, count, first_page);
 	return status;
 }

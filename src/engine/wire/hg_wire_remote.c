@@ -36,7 +36,7 @@ start_one(HgRemoteJob *job, HgWireType type, HgMatchMode mode, const HgReduceSpe
 	HgWireMessage message;
 
 	fill_request(job, mode, spec, &message);
-	HG_TRY(hg_wire_job_send(job, type, &message, -1, 0, error));
+	HG_TRY(hg_wire_job_send(job, type, &message, error));
 	*started = job->client->sequence;
 	return HG_OK;
 }

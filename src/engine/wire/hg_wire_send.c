@@ -115,7 +115,7 @@ append_keys(HgRemoteJob *job, HgWireType type, HgSide side, const void *keys, ui
 		memcpy(to, from + *taken * job->spec.key_width, (size_t) (piece * job->spec.key_width));
 
 		/* not waited for: the next piece is copied while this one is under way */
-		status = hg_wire_job_send(job, type, &message, -1, 0, error);
+		status = hg_wire_job_send(job, type, &message, error);
 		*taken += piece;
 		job->rows[side] += piece;
 		job->appended = true;
@@ -198,7 +198,7 @@ send_values(HgRemoteJob *job, HgWireType type, HgSide side, uint32_t column, uin
 			memcpy(to + piece * width, nulls, (size_t) piece);
 			nulls += piece;
 		}
-		status = hg_wire_job_send(job, type, &message, -1, 0, error);
+		status = hg_wire_job_send(job, type, &message, error);
 		from += piece * width;
 		first += piece;
 		count -= piece;
@@ -271,7 +271,7 @@ hg_wire_remote_put_edges(HgJob *handle, const void *keys, const uint32_t *rows, 
 		piece = message.request.count;
 		memcpy(to, rows, (size_t) piece * sizeof(uint32_t));
 		memcpy(to + hg_wire_edge_keys(piece), from, (size_t) (piece * width));
-		status = hg_wire_job_send(job, HG_WIRE_PUT_EDGES, &message, -1, 0, error);
+		status = hg_wire_job_send(job, HG_WIRE_PUT_EDGES, &message, error);
 		from += piece * width;
 		rows += piece;
 		count -= piece;
@@ -332,7 +332,7 @@ mask_none(HgRemoteJob *job, HgSide side, uint32_t lookup, uint64_t first_word, u
 	message.request.zero = 1;
 	message.request.first = first_word;
 	message.request.count = count;
-	return hg_wire_job_send(job, HG_WIRE_MASK, &message, -1, 0, error);
+	return hg_wire_job_send(job, HG_WIRE_MASK, &message, error);
 }
 
 HgStatus
@@ -361,7 +361,7 @@ hg_wire_remote_mask(HgJob *handle, HgSide side, uint32_t lookup, uint64_t first_
 		message.request.lookup = lookup;
 		message.request.first = first_word;
 		memcpy(to, words, (size_t) piece * sizeof(*words));
-		status = hg_wire_job_send(job, HG_WIRE_MASK, &message, -1, 0, error);
+		status = hg_wire_job_send(job, HG_WIRE_MASK, &message, error);
 		words += piece;
 		first_word += piece;
 		count -= piece;
@@ -380,7 +380,7 @@ hg_wire_client_end_append(HgJob *handle, HgError *error)
 	if (status == HG_OK)
 		status = hg_wire_open_wait(job, error);
 	if (status == HG_OK)
-		status = hg_wire_job_send(job, HG_WIRE_END_APPEND, &message, -1, 0, error);
+		status = hg_wire_job_send(job, HG_WIRE_END_APPEND, &message, error);
 	/* an append that has failed is the answer to this */
 	if (status == HG_OK)
 		status = hg_wire_job_wait(job, job->client->sequence, error);
