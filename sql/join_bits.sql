@@ -78,14 +78,11 @@ select * from bits_check('select count(*), sum(v) from bi_f f join generate_seri
 set max_parallel_workers_per_gather = 0;
 -- the planner knows what it saves, as far as statistics tell: disk
 create function join_cost(query text) returns float8 language plpgsql as $$
-declare
-  plan json;
 begin
   set local hashgraph.force = off;
   set local hashgraph.min_rows = 0;
   set local enable_mergejoin = off;
-  execute 'explain (format json) ' || query into plan;
-  return (plan -> 0 -> 'Plan' ->> 'Total Cost')::float8;
+  return plan_estimate(query, 'Total Cost');
 end
 $$;
 select join_cost('select count(*) from bi_f join bi_dense using (k)') < 0.8 * join_cost('select count(*) from bi_f join bi_twice using (k)') as dense,

@@ -21,6 +21,16 @@ begin
 end
 $$;
 
+-- An estimate for the topmost node of a query's plan: 'Plan Rows', 'Total Cost', ...
+create or replace function plan_estimate(query text, estimate text) returns numeric language plpgsql as $$
+declare
+  plan json;
+begin
+  execute 'explain (format json) ' || query into plan;
+  return plan->0->'Plan'->>estimate;
+end
+$$;
+
 -- Compare; returns e.g. 'same, 12 rows, by HashGraphJoin'.
 create or replace function join_check(query text) returns text language plpgsql as $$
 declare
