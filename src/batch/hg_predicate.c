@@ -360,7 +360,7 @@ hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber *attnos, in
  */
 
 static HgPredicateShare
-hg_predicate_judge_args(const HgPredicate *predicate, const HgValueBounds *bounds)
+hg_predicate_args_share(const HgPredicate *predicate, const HgValueBounds *bounds)
 {
 	/* one decisive argument decides; otherwise all must have the other share */
 	HgPredicateShare decisive = predicate->kind == HG_PREDICATE_AND ? HG_SHARE_NONE : HG_SHARE_ALL;
@@ -368,7 +368,7 @@ hg_predicate_judge_args(const HgPredicate *predicate, const HgValueBounds *bound
 
 	for (int a = 0; a < predicate->nargs; a++)
 	{
-		HgPredicateShare one = hg_predicate_judge(predicate->args[a], bounds);
+		HgPredicateShare one = hg_predicate_share(predicate->args[a], bounds);
 
 		if (one == decisive)
 			return decisive;
@@ -379,7 +379,7 @@ hg_predicate_judge_args(const HgPredicate *predicate, const HgValueBounds *bound
 }
 
 HgPredicateShare
-hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
+hg_predicate_share(const HgPredicate *predicate, const HgValueBounds *bounds)
 {
 	const HgValueBounds *column = &bounds[predicate->column];
 	HgPredicateShare share;
@@ -395,9 +395,9 @@ hg_predicate_judge(const HgPredicate *predicate, const HgValueBounds *bounds)
 			return HG_SHARE_ALL;
 		case HG_PREDICATE_AND:
 		case HG_PREDICATE_OR:
-			return hg_predicate_judge_args(predicate, bounds);
+			return hg_predicate_args_share(predicate, bounds);
 		case HG_PREDICATE_NOT:
-			share = hg_predicate_judge(predicate->args[0], bounds);
+			share = hg_predicate_share(predicate->args[0], bounds);
 			return share == HG_SHARE_NONE  ? HG_SHARE_ALL
 				   : share == HG_SHARE_ALL ? HG_SHARE_NONE
 										   : HG_SHARE_SOME;

@@ -8,7 +8,7 @@
  *
  * hg_predicate_from_clause() makes a predicate of an expression, and hg_predicate_bind() binds it
  * to the columns of a batch.  It can then be applied to batches or to arrays of cached columns,
- * judged by bounds of all values, or compiled into a filter for a device.  A predicate lives as
+ * compared with bounds of all values, or compiled into a filter for a device.  A predicate lives as
  * long as the memory context in which it was made.
  *
  * Copyright (c) 2026, the hashgraph authors
@@ -262,7 +262,7 @@ extern void hg_predicate_bind(HgPredicate *predicate, TupleDesc desc, AttrNumber
 /* Sets used[column] to true for the columns of the batch that the predicate reads. */
 extern void hg_predicate_mark(const HgPredicate *predicate, bool *used);
 
-/* Does the same for the columns that the predicate can read as codes (HgBatch.takes_codes). */
+/* Sets used[column] to true for columns that it can read as codes (HgBatch.takes_codes). */
 extern void hg_predicate_mark_codes(const HgPredicate *predicate, bool *used);
 
 /*
@@ -314,7 +314,7 @@ typedef enum HgPredicateShare
  * Returns the share of rows that are in a predicate; bounds are by column of the batch.  A
  * predicate that computes an expression always has HG_SHARE_SOME.
  */
-extern HgPredicateShare hg_predicate_judge(const HgPredicate *predicate,
+extern HgPredicateShare hg_predicate_share(const HgPredicate *predicate,
 										   const HgValueBounds *bounds);
 
 /*
@@ -347,7 +347,7 @@ extern bool hg_predicate_apply_one(const HgPredicate *predicate, Datum value, bo
  * Applies a BYTES, EQUAL or LIKE predicate to all values of a dictionary.  Returns true if
  * predicate->verdicts then has a boolean for each code, and false if some value needs a recheck.
  */
-extern bool hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary);
+extern bool hg_predicate_apply_dictionary(HgPredicate *predicate, const HgDictionary *dictionary);
 
 /*
  * ------------------------------------------------------------------------

@@ -138,7 +138,7 @@ hg_predicate_take_dictionary(HgPredicate *predicate, const HgDictionary *diction
 
 /* Returns the verdict of a code.  Each value is tested once. */
 static inline HgVerdict
-hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, uint32 code)
+hg_predicate_apply_code(HgPredicate *predicate, const HgDictionary *dictionary, uint32 code)
 {
 	if (predicate->verdicts[code] == HG_VERDICT_MISSING)
 	{
@@ -154,14 +154,14 @@ hg_predicate_judge_code(HgPredicate *predicate, const HgDictionary *dictionary, 
 }
 
 bool
-hg_predicate_judge_codes(HgPredicate *predicate, const HgDictionary *dictionary)
+hg_predicate_apply_dictionary(HgPredicate *predicate, const HgDictionary *dictionary)
 {
 	bool decided = true;
 
 	/* missing verdicts are found out */
 	hg_predicate_take_dictionary(predicate, dictionary);
 	for (uint32 code = 0; code < dictionary->ncodes && decided; code++)
-		decided = hg_predicate_judge_code(predicate, dictionary, code) <= HG_VERDICT_YES;
+		decided = hg_predicate_apply_code(predicate, dictionary, code) <= HG_VERDICT_YES;
 	return decided;
 }
 
@@ -178,7 +178,7 @@ hg_predicate_apply_codes(HgPredicate *predicate, const HgBatch *batch, bool *hol
 		HgVerdict verdict = HG_VERDICT_NO;
 
 		if (!hg_batch_is_null(batch, predicate->column, i))
-			verdict = hg_predicate_judge_code(predicate, dictionary, DatumGetUInt32(codes[i]));
+			verdict = hg_predicate_apply_code(predicate, dictionary, DatumGetUInt32(codes[i]));
 		holds[i] = verdict == HG_VERDICT_YES;
 		if (verdict == HG_VERDICT_RECHECK)
 			recheck[i] = any = true;

@@ -63,7 +63,8 @@ hg_predicate_takes_codes(HgPredicate *predicate, const HgPredicateColumn *column
 {
 	return column->array->form.encoding == HG_ENCODING_DICTIONARY &&
 		   column->dictionary->ncodes > 0 && column->dictionary->ncodes <= HG_FEW_CODES &&
-		   column->array->width == 1 && hg_predicate_judge_codes(predicate, column->dictionary);
+		   column->array->width == 1 &&
+		   hg_predicate_apply_dictionary(predicate, column->dictionary);
 }
 
 bool
@@ -237,8 +238,8 @@ hg_array_ordered(const HgPredicate *predicate, const HgSegmentArray *array,
 
 /* Applies the verdicts of a dictionary's codes. */
 static void
-hg_array_judged(const HgPredicate *predicate, const HgSegmentArray *array, uint32 first, int n,
-				bool *restrict holds)
+hg_array_apply_verdicts(const HgPredicate *predicate, const HgSegmentArray *array, uint32 first,
+						int n, bool *restrict holds)
 {
 	const uint8 *codes = (const uint8 *) array->values + first;
 	const uint8 *verdicts = predicate->verdicts;
@@ -310,7 +311,7 @@ hg_predicate_apply_arrays(const HgPredicate *predicate, const HgPredicateColumn 
 		case HG_PREDICATE_BYTES:
 		case HG_PREDICATE_EQUAL:
 		case HG_PREDICATE_LIKE:
-			hg_array_judged(predicate, array, first, n, holds);
+			hg_array_apply_verdicts(predicate, array, first, n, holds);
 			break;
 	}
 	hg_array_select_nulls(array, first, n, false, holds);

@@ -180,7 +180,7 @@ hg_scan_cover_segment(HgScanTable *table, TableScanDesc scan, HgCovered *covered
 	hg_heap_count_rows(table->node->ss.ss_currentRelation, (int) valid_rows);
 	hg_resident_scan_stand(table->resident, segment);
 	*blocks += hg_block_bits_count(segment->blocks, NULL);
-	share = hg_scan_runs_judge(table->runs, version->first / HG_SEGMENT_BLOCKS);
+	share = hg_scan_runs_share(table->runs, version->first / HG_SEGMENT_BLOCKS);
 	if (hg_scan_leave_pending(covered, share, version->first / HG_SEGMENT_BLOCKS))
 		share = HG_SHARE_ALL;
 	if (share == HG_SHARE_ALL && valid_rows == version->nrows)
@@ -223,7 +223,7 @@ hg_scan_apply_segment(HgScanTable *table, HgCovered *covered, const HgValidSegme
 {
 	const HgSegmentVersion *version = segment->version;
 	const uint32 part = version->first / HG_SEGMENT_BLOCKS;
-	const HgPredicateShare share = hg_scan_runs_judge(table->runs, part);
+	const HgPredicateShare share = hg_scan_runs_share(table->runs, part);
 	uint64 *bits = palloc0(hg_segment_bits_bytes(version->nrows));
 	uint32 left;
 
@@ -263,7 +263,7 @@ hg_scan_apply_pending(HgCovered *covered, void *arg)
 	if (stands != NULL)
 	{
 		hg_resident_scan_stand(table->resident, stands);
-		(void) hg_scan_runs_judge(table->runs, stands->version->first / HG_SEGMENT_BLOCKS);
+		(void) hg_scan_runs_share(table->runs, stands->version->first / HG_SEGMENT_BLOCKS);
 	}
 	MemoryContextSwitchTo(old);
 }
@@ -276,7 +276,7 @@ hg_scan_set_pending(HgScanTable *table, HgCovered *covered)
 	HgRowFilters *filters = palloc0(sizeof(HgRowFilters));
 	HgDeviceSet device_set = HG_ALL_DEVICES;
 
-	hg_scan_select_follow(table->select);
+	hg_scan_select_bind_params(table->select);
 	qual = table->select->column_qual;
 	covered->npredicates = qual != NULL ? hg_column_qual_count(qual, false) : 0;
 	covered->predicates = palloc(Max(covered->npredicates, 1) * sizeof(HgPredicate *));

@@ -67,11 +67,11 @@ hg_scan_heap_filter(HgScanHeap *heap)
 	HgScanSelect *select = heap->select;
 	TupleTableSlot *slot = select->node->ss.ss_ScanTupleSlot;
 	HgHeapPage *page = &heap->page;
-	bool in_order = hg_scan_select_waits(select);
+	bool in_order = hg_scan_select_awaits_param(select);
 	int ntuples = page->ntuples;
-	HgRowsLeft left;
+	HgSelectedRows left;
 
-	hg_scan_select_follow(select);
+	hg_scan_select_bind_params(select);
 	left.any_recheck = false;
 	if (select->column_qual != NULL)
 	{

@@ -4,7 +4,7 @@
  *	  The part of a table scan's qual that is evaluated over columns.
  *
  * Clauses that are predicates (hg_predicate.h) are applied to all rows of a batch, one
- * clause after the other.  A row that a predicate cannot judge gets a recheck by the whole qual,
+ * clause after the other.  A row that a predicate cannot decide gets a recheck by the whole qual,
  * in core's order, unless another predicate rejects it.
  *
  * Order: core evaluates the clauses of a qual in order, and none behind one that does not hold.
@@ -25,7 +25,7 @@
  * Arithmetic raises no error here: rows whose numbers do not fit get a recheck by the whole qual,
  * which reaches the clause in order.  Predicates that compute nothing go ahead of those that do,
  * as they go ahead of all other clauses.  Those that compute keep core's order among themselves:
- * none rejects a row that one before it could not judge.
+ * none rejects a row that one before it could not decide.
  *
  * The regression topic page_scan counts the calls, and scan_filters compares the rows.
  *
@@ -195,10 +195,11 @@ hg_column_qual_shares_create(const HgColumnQual *qual)
 }
 
 void
-hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds, HgQualShares *shares)
+hg_column_qual_set_shares(const HgColumnQual *qual, const HgValueBounds *bounds,
+						  HgQualShares *shares)
 {
 	for (int p = 0; p < shares->npredicates; p++)
-		shares->shares[p] = hg_predicate_judge(qual->predicates[p], bounds);
+		shares->shares[p] = hg_predicate_share(qual->predicates[p], bounds);
 }
 
 HgPredicateShare
@@ -213,7 +214,7 @@ hg_column_qual_share(const HgColumnQual *qual, bool in_order, const HgQualShares
 }
 
 HgPredicateShare
-hg_column_qual_share_of(const HgQualShares *shares, int number)
+hg_column_qual_predicate_share(const HgQualShares *shares, int number)
 {
 	return shares->shares[number];
 }
@@ -231,7 +232,7 @@ hg_column_qual_predicate(const HgColumnQual *qual, int number)
 }
 
 void
-hg_rows_left_init(HgRowsLeft *left, int n)
+hg_selected_rows_init(HgSelectedRows *left, int n)
 {
 	left->n = n;
 	left->any_recheck = false;
@@ -239,7 +240,7 @@ hg_rows_left_init(HgRowsLeft *left, int n)
 
 /* Finds the selected ones of n rows; returns their number. */
 static int
-hg_rows_left_find(const bool *selected, int n, uint16 *which)
+hg_selected_rows_find(const bool *selected, int n, uint16 *which)
 {
 	const int step = sizeof(uint64);
 	int nselected = 0;
@@ -265,7 +266,7 @@ hg_rows_left_find(const bool *selected, int n, uint16 *which)
 }
 
 void
-hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck)
+hg_selected_rows_filter(HgSelectedRows *left, const bool *holds, const bool *recheck)
 {
 	bool selected[HG_BATCH_ROWS];
 
@@ -277,7 +278,7 @@ hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck)
 			memset(left->recheck, false, sizeof(left->recheck));
 		left->any_recheck = true;
 	}
-	left->n = hg_rows_left_find(recheck != NULL ? selected : holds, left->n, left->which);
+	left->n = hg_selected_rows_find(recheck != NULL ? selected : holds, left->n, left->which);
 	for (int k = 0; left->any_recheck && k < left->n; k++)
 		left->recheck[k] =
 			left->recheck[left->which[k]] | (recheck != NULL && recheck[left->which[k]]);
@@ -308,7 +309,7 @@ hg_column_qual_apply(HgPredicate *predicate, const HgBatch *batch, bool *selecte
 
 /* Applies the predicates to the rows of the qual's batch. */
 static void
-hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
+hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgSelectedRows *left)
 {
 	int npredicates = hg_column_qual_count(qual, in_order);
 	int nrows = qual->batch->nrows;
@@ -323,13 +324,13 @@ hg_column_qual_apply_all(HgColumnQual *qual, bool in_order, HgRowsLeft *left)
 	/* another predicate may have rejected such a row */
 	for (int i = 0; any && i < nrows; i++)
 		unknown[i] &= selected[i];
-	hg_rows_left_init(left, nrows);
-	hg_rows_left_select(left, selected, any ? unknown : NULL);
+	hg_selected_rows_init(left, nrows);
+	hg_selected_rows_filter(left, selected, any ? unknown : NULL);
 }
 
 void
 hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples, const HeapTupleHeader *tuples,
-					  HgRowsLeft *left)
+					  HgSelectedRows *left)
 {
 	hg_tuple_layout_add(qual->layout, ntuples, tuples, hg_column_qual_batch(qual));
 	hg_column_qual_apply_all(qual, in_order, left);

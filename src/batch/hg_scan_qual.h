@@ -5,10 +5,10 @@
  *	  consumer's check.
  *
  * An HgColumnQual is the part of the qual that is compiled into predicates (hg_predicate.h); the
- * rest is evaluated row by row.  An HgScanSelect decides for each batch of a scan which of both,
- * and whether the check (HgRowCheck), is applied when.  Readers of heap pages and of cached columns
- * use it: hg_scan_select_begin(), the check, hg_scan_select_follow(), the predicates,
- * hg_scan_select_rest() for each row that is left, and hg_scan_select_count().
+ * rest is evaluated row by row.  An HgScanSelect chooses for each batch of a scan the order of the
+ * predicates, the rest, and the consumer's check (HgRowCheck).  Readers of heap pages and of cached
+ * columns call hg_scan_select_begin(), the check, hg_scan_select_bind_params(), the predicates,
+ * hg_scan_select_rest() for each selected row, and hg_scan_select_count().
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -27,15 +27,15 @@
 typedef struct HgColumnQual HgColumnQual;
 
 /* The rows that are still selected, in order. */
-typedef struct HgRowsLeft
+typedef struct HgSelectedRows
 {
 	int n;
-	/* [n] indexes among the rows that were selected before the last hg_rows_left_select() */
+	/* [n] indexes among the rows that were selected before the last hg_selected_rows_filter() */
 	uint16 which[HG_BATCH_ROWS];
 	bool any_recheck; /* some row needs a recheck */
 	/* [n] if any_recheck: row which[i] needs a recheck by the whole qual. */
 	bool recheck[HG_BATCH_ROWS];
-} HgRowsLeft;
+} HgSelectedRows;
 
 /* Returns true if a clause can be compiled into a predicate, whatever its parameters are. */
 extern bool hg_column_qual_takes(Node *clause);
@@ -60,15 +60,15 @@ extern bool hg_column_qual_is_fixed(const HgColumnQual *qual);
 /* The shares of a segment's rows that the predicates select, by bounds of its values. */
 typedef struct HgQualShares HgQualShares;
 
-/* Creates the shares, which hg_column_qual_judge() sets, in CurrentMemoryContext. */
+/* Allocates shares, without values, in CurrentMemoryContext. */
 extern HgQualShares *hg_column_qual_shares_create(const HgColumnQual *qual);
 
 /* Sets the shares of a segment from the bounds of its columns, in the order of the attributes. */
-extern void hg_column_qual_judge(const HgColumnQual *qual, const HgValueBounds *bounds,
-								 HgQualShares *shares);
+extern void hg_column_qual_set_shares(const HgColumnQual *qual, const HgValueBounds *bounds,
+									  HgQualShares *shares);
 
 /* Returns the share of one predicate, by its number from 0. */
-extern HgPredicateShare hg_column_qual_share_of(const HgQualShares *shares, int number);
+extern HgPredicateShare hg_column_qual_predicate_share(const HgQualShares *shares, int number);
 
 /*
  * Returns the least share of all predicates, or with in_order of those that stand ahead of all
@@ -85,7 +85,7 @@ extern HgBatch *hg_column_qual_batch(HgColumnQual *qual);
  * recheck.  With in_order, only predicates ahead of a parameter are applied.
  */
 extern void hg_column_qual_filter(HgColumnQual *qual, bool in_order, int ntuples,
-								  const HeapTupleHeader *tuples, HgRowsLeft *left);
+								  const HeapTupleHeader *tuples, HgSelectedRows *left);
 
 /* Returns the number of predicates, or with in_order of those ahead of a parameter. */
 extern int hg_column_qual_count(const HgColumnQual *qual, bool in_order);
@@ -93,12 +93,12 @@ extern int hg_column_qual_count(const HgColumnQual *qual, bool in_order);
 extern HgPredicate *hg_column_qual_predicate(const HgColumnQual *qual, int number);
 
 /* Initializes *left: all of n rows are selected. */
-extern void hg_rows_left_init(HgRowsLeft *left, int n);
+extern void hg_selected_rows_init(HgSelectedRows *left, int n);
 /*
  * Keeps the selected rows that hold or need a recheck; both arrays are indexed by position among
  * the selected rows.  recheck is NULL if no row needs one.
  */
-extern void hg_rows_left_select(HgRowsLeft *left, const bool *holds, const bool *recheck);
+extern void hg_selected_rows_filter(HgSelectedRows *left, const bool *holds, const bool *recheck);
 
 /* Whether parameters that plans compute are constants in the predicates. */
 typedef enum HgSelectParams
@@ -152,22 +152,24 @@ extern HgBatch *hg_scan_select_check_batch(HgScanSelect *select);
 extern int hg_scan_select_check(HgScanSelect *select, uint16 *which);
 
 /*
- * Returns true if the qual waits for the result of a plan, which is run for the first row that
- * needs it.  A plan that is run for each row is always waited for.  While the qual waits, it is
- * evaluated row by row, after the predicates that stand ahead of what it waits for: callers pass
- * the result as in_order.
+ * Returns true if the qual has a parameter whose plan has not run yet, or a subplan that runs for
+ * each row.  Then only the predicates ahead of it are applied over columns, and the rest of the
+ * qual is evaluated row by row.  Callers pass the result as in_order.
  */
-extern bool hg_scan_select_waits(const HgScanSelect *select);
+extern bool hg_scan_select_awaits_param(const HgScanSelect *select);
 
-/* Updates column_qual and row_qual by what is known of the parameters now. */
-extern void hg_scan_select_follow(HgScanSelect *select);
+/*
+ * Makes parameters whose values are known now constants in the predicates.  Compiles column_qual
+ * and row_qual again if that has changed since the last call.
+ */
+extern void hg_scan_select_bind_params(HgScanSelect *select);
 
-/* Tells the filter of a rescan in which the PARAM_EXECs in changed have other values. */
+/* Prepares the filter for a rescan in which the PARAM_EXECs in changed have new values. */
 extern void hg_scan_select_rescan(HgScanSelect *select, const Bitmapset *changed);
 
 /* Returns true if some row needs hg_scan_select_rest() after the predicates. */
 static inline bool
-hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgRowsLeft *left)
+hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgSelectedRows *left)
 {
 	return in_order || select->row_qual != NULL || left->any_recheck;
 }
@@ -177,7 +179,8 @@ hg_scan_select_has_rest(const HgScanSelect *select, bool in_order, const HgRowsL
  * in_order is set.  The row must be in the scan's slot, and that in ecxt_scantuple of the node's
  * context, which is reset.  Returns true if the row passes.
  */
-extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i);
+extern bool hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgSelectedRows *left,
+								int i);
 
 /*
  * Returns true if the qual can be evaluated for some rows ahead of others, and once for all scans:

@@ -45,8 +45,8 @@ struct HgScanRuns
 	HgRunClause *clauses;			 /* the predicates */
 	HgPredicateColumn *qual_arrays;	 /* arrays of qual_columns in the current segment */
 	HgValueBounds *bounds;			 /* bounds of qual_columns in the current segment */
-	HgQualShares *shares;			 /* shares of the rows of segment judged */
-	uint32 judged;					 /* the segment, or PG_UINT32_MAX */
+	HgQualShares *shares;			 /* shares of the rows of segment shares_of */
+	uint32 shares_of;				 /* a segment's number, or PG_UINT32_MAX */
 	HgResidentColumns *row_columns;	 /* for the whole qual; NULL if there is none */
 	HgBatch *row_batch;
 	const AttrNumber *row_attnos; /* [row_batch->ncolumns] of the table */
@@ -143,28 +143,28 @@ hg_scan_runs_follow(HgScanRuns *runs)
 	runs->qual_arrays = palloc0(Max(n, 1) * sizeof(HgPredicateColumn));
 	runs->bounds = palloc(Max(n, 1) * sizeof(HgValueBounds));
 	runs->shares = hg_column_qual_shares_create(qual);
-	runs->judged = PG_UINT32_MAX;
+	runs->shares_of = PG_UINT32_MAX;
 	MemoryContextSwitchTo(old);
 }
 
 HgPredicateShare
-hg_scan_runs_judge(HgScanRuns *runs, uint32 segment)
+hg_scan_runs_share(HgScanRuns *runs, uint32 segment)
 {
 	HgScanSelect *select = runs->select;
 	HgPredicateShare share;
 	bool waits;
 
-	hg_scan_select_follow(select);
+	hg_scan_select_bind_params(select);
 	hg_scan_runs_follow(runs);
 	if (select->column_qual == NULL)
 		return select->node->ss.ps.qual == NULL ? HG_SHARE_ALL : HG_SHARE_SOME;
-	if (runs->judged != segment)
+	if (runs->shares_of != segment)
 	{
 		hg_resident_columns_bounds(runs->qual_columns, runs->bounds);
-		hg_column_qual_judge(select->column_qual, runs->bounds, runs->shares);
-		runs->judged = segment;
+		hg_column_qual_set_shares(select->column_qual, runs->bounds, runs->shares);
+		runs->shares_of = segment;
 	}
-	waits = hg_scan_select_waits(select);
+	waits = hg_scan_select_awaits_param(select);
 	share = hg_column_qual_share(select->column_qual, waits, runs->shares);
 	/* the rest of the qual may reject more rows */
 	return waits || select->row_qual != NULL ? Min(share, HG_SHARE_SOME) : share;
@@ -204,7 +204,7 @@ bool
 hg_scan_runs_rule_out(HgScanRuns *runs, const HgResidentRun *run)
 {
 	HgScanSelect *select = runs->select;
-	bool by_qual = hg_scan_runs_judge(runs, run->segment) == HG_SHARE_NONE;
+	bool by_qual = hg_scan_runs_share(runs, run->segment) == HG_SHARE_NONE;
 
 	if (!by_qual && !hg_scan_runs_check_all(runs, run))
 		return false;
@@ -310,7 +310,7 @@ hg_scan_runs_check(HgScanRuns *runs, HgRunRows *rows)
 
 /* Finds the rows of a run that pass the rest of the qual; returns their number. */
 static int
-hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgRowsLeft *left,
+hg_scan_runs_check_rows(HgScanRuns *runs, bool in_order, const HgSelectedRows *left,
 						const HgRunRows *rows, uint16 *which)
 {
 	HgScanSelect *select = runs->select;
@@ -369,7 +369,7 @@ hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, b
 
 	for (int c = 0; c < nclauses; c++)
 	{
-		if (hg_column_qual_share_of(runs->shares, c) == HG_SHARE_ALL)
+		if (hg_column_qual_predicate_share(runs->shares, c) == HG_SHARE_ALL)
 			continue;
 		hg_predicate_apply_arrays(runs->clauses[c].predicate, runs->qual_arrays, first, n,
 								  any ? more : holds);
@@ -387,7 +387,7 @@ hg_scan_runs_apply_arrays(HgScanRuns *runs, int nclauses, uint32 first, int n, b
  */
 static bool
 hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
-				   const HgRowsLeft *left, bool *holds, bool *recheck)
+				   const HgSelectedRows *left, bool *holds, bool *recheck)
 {
 	HgBatch *batch = hg_column_qual_batch(runs->select->column_qual);
 	bool any;
@@ -406,7 +406,7 @@ hg_scan_runs_apply(HgScanRuns *runs, HgRunClause *clause, const HgRunRows *rows,
  * one predicate after the other.
  */
 static void
-hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft *left)
+hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgSelectedRows *left)
 {
 	int nclauses = hg_column_qual_count(runs->select->column_qual, in_order);
 	int narrays = rows->which == NULL ? hg_scan_runs_count_arrays(runs, nclauses) : 0;
@@ -416,7 +416,7 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 		bool holds[HG_BATCH_ROWS];
 
 		hg_scan_runs_apply_arrays(runs, narrays, rows->first, rows->n, holds);
-		hg_rows_left_select(left, holds, NULL);
+		hg_selected_rows_filter(left, holds, NULL);
 		hg_run_rows_select(rows, left->n, left->which);
 	}
 	for (int i = narrays; i < nclauses && rows->n > 0; i++)
@@ -425,10 +425,10 @@ hg_scan_runs_decide(HgScanRuns *runs, bool in_order, HgRunRows *rows, HgRowsLeft
 		bool recheck[HG_BATCH_ROWS];
 		bool any;
 
-		if (hg_column_qual_share_of(runs->shares, i) == HG_SHARE_ALL)
+		if (hg_column_qual_predicate_share(runs->shares, i) == HG_SHARE_ALL)
 			continue;
 		any = hg_scan_runs_apply(runs, &runs->clauses[i], rows, left, holds, recheck);
-		hg_rows_left_select(left, holds, any ? recheck : NULL);
+		hg_selected_rows_filter(left, holds, any ? recheck : NULL);
 		hg_run_rows_select(rows, left->n, left->which);
 	}
 }
@@ -438,11 +438,11 @@ static void
 hg_scan_runs_filter(HgScanRuns *runs, HgRunRows *rows)
 {
 	HgScanSelect *select = runs->select;
-	bool in_order = hg_scan_select_waits(select);
+	bool in_order = hg_scan_select_awaits_param(select);
 	int seen = rows->n;
-	HgRowsLeft left;
+	HgSelectedRows left;
 
-	hg_rows_left_init(&left, rows->n);
+	hg_selected_rows_init(&left, rows->n);
 	if (select->column_qual != NULL)
 		hg_scan_runs_decide(runs, in_order, rows, &left);
 	if (rows->n > 0 && hg_scan_select_has_rest(select, in_order, &left))

@@ -48,7 +48,7 @@ hg_select_weigh(HgScanSelect *select)
 }
 
 bool
-hg_scan_select_waits(const HgScanSelect *select)
+hg_scan_select_awaits_param(const HgScanSelect *select)
 {
 	const PlanState *plan = &select->node->ss.ps;
 	int param = -1;
@@ -119,12 +119,12 @@ hg_select_give_params_up(HgScanSelect *select)
 }
 
 void
-hg_scan_select_follow(HgScanSelect *select)
+hg_scan_select_bind_params(HgScanSelect *select)
 {
 	MemoryContext old;
 
 	if (select->params == HG_PARAMS_NONE ||
-		hg_scan_select_waits(select) == (select->params == HG_PARAMS_UNKNOWN))
+		hg_scan_select_awaits_param(select) == (select->params == HG_PARAMS_UNKNOWN))
 		return;
 	if (select->params == HG_PARAMS_BOUND)
 	{
@@ -162,7 +162,7 @@ hg_select_check_pays(const HgScanSelect *select, const HgRowCheck *check)
 bool
 hg_scan_select_begin(HgScanSelect *select, HgRowCheck *check)
 {
-	bool ahead = check != NULL && !select->qual_volatile && !hg_scan_select_waits(select);
+	bool ahead = check != NULL && !select->qual_volatile && !hg_scan_select_awaits_param(select);
 
 	select->check = ahead && hg_select_check_pays(select, check) ? check : NULL;
 	select->bounds_check = ahead && check->rejects_all != NULL ? check : NULL;
@@ -196,7 +196,7 @@ hg_scan_select_check(HgScanSelect *select, uint16 *which)
 }
 
 bool
-hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgRowsLeft *left, int i)
+hg_scan_select_rest(HgScanSelect *select, bool in_order, const HgSelectedRows *left, int i)
 {
 	ExprContext *econtext = select->node->ss.ps.ps_ExprContext;
 	bool whole = in_order || (left->any_recheck && left->recheck[i]);

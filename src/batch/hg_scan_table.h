@@ -91,16 +91,16 @@ extern int hg_scan_runs_add(HgScanRuns *runs, const HgResidentRun *run, HgBatch 
  * Returns the share of a segment's rows that pass the qual, by the bounds of the segment's values.
  * The scan's columns must be at this segment (hg_resident_scan_stand()).
  */
-extern HgPredicateShare hg_scan_runs_judge(HgScanRuns *runs, uint32 segment);
+extern HgPredicateShare hg_scan_runs_share(HgScanRuns *runs, uint32 segment);
 
 /*
  * Sets bits[] of the rows first .. first + nrows - 1 that pass the qual, by row number in the
  * segment at which the columns are, and keeps other bits.  Counts filtered rows for EXPLAIN.
- * Returns the number of bits set.  hg_scan_runs_judge() comes first.
+ * Returns the number of bits set.  hg_scan_runs_share() comes first.
  */
 extern uint32 hg_scan_runs_mark(HgScanRuns *runs, uint32 first, uint32 nrows, uint64 *bits);
 
-/* Does the same for the rows first .. end - 1 whose bit in seen[] is set. */
+/* As hg_scan_runs_mark(), for the rows first .. end - 1 whose bit in seen[] is set. */
 extern uint32 hg_scan_runs_mark_seen(HgScanRuns *runs, const uint64 *seen, uint32 first, uint32 end,
 									 uint64 *bits);
 
@@ -193,8 +193,8 @@ extern void hg_scan_table_expect(const HgScanTable *table, HgScanBlocks *blocks)
 extern void hg_scan_table_decide(HgScanTable *table, BlockNumber nblocks);
 
 /*
- * Does the same with valid blocks that are known, as for hg_resident_scan_open(), in
- * CurrentMemoryContext.
+ * Gives an unread scan its valid blocks, which the caller knows (hg_resident_scan_open()).
+ * Allocates in CurrentMemoryContext.
  */
 extern void hg_scan_table_open(HgScanTable *table, HgValidBlocks *valid, uint32 nsegments);
 

@@ -224,7 +224,7 @@ hg_top_filter_apply_arrays(HgTopFilter *filter, const HgPredicateColumn *columns
 bool
 hg_top_filter_rejects_all(HgTopFilter *filter, const HgValueBounds *bounds, uint32 nrows)
 {
-	if (hg_predicate_judge(filter->kept, bounds) != HG_SHARE_NONE)
+	if (hg_predicate_share(filter->kept, bounds) != HG_SHARE_NONE)
 		return false;
 	filter->removed += nrows;
 	return true;
