@@ -129,15 +129,16 @@ hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 	return in_order;
 }
 
-HgQueryTables hg_last_query_tables;
-
-void
-hg_query_tables_fill(const PlannerInfo *root, uint64 run)
+const HgQueryTables *
+hg_query_tables(const PlannerInfo *root, uint64 run)
 {
+	static HgQueryTables last; /* of the query that was asked about last */
 	const bool few = root->simple_rel_array_size <= HG_FEW_TABLES;
 	HgQueryTables filled = {root, run, .pages = few ? 0 : root->total_table_pages};
 	List *tables = NIL;
 
+	if (run != 0 && last.root == root && last.run == run)
+		return &last;
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		const RelOptInfo *rel = root->simple_rel_array[i];
@@ -152,7 +153,8 @@ hg_query_tables_fill(const PlannerInfo *root, uint64 run)
 		filled.pages += rel->pages;
 	}
 	list_free(tables);
-	hg_last_query_tables = filled;
+	last = filled;
+	return &last;
 }
 
 /* Returns the pages of a query's tables. */

@@ -157,23 +157,11 @@ typedef struct HgQueryTables
 	bool has_lookups; /* rows of one of its relations can be looked up in an index */
 } HgQueryTables;
 
-/* The query that was asked about last. */
-extern HgQueryTables hg_last_query_tables;
-
-/* Looks at all relations of a query, for hg_query_tables(). */
-extern void hg_query_tables_fill(const PlannerInfo *root, uint64 run);
-
 /*
  * Returns what is known of a query's relations, in a run of the planner (hg_planner_run.h); the
- * next call may overwrite it.  It is asked for each pair of relations, and filled once for a query.
+ * next call may overwrite it.  Calls for the same query and run repeat no work.
  */
-static inline const HgQueryTables *
-hg_query_tables(const PlannerInfo *root, uint64 run)
-{
-	if (run == 0 || hg_last_query_tables.root != root || hg_last_query_tables.run != run)
-		hg_query_tables_fill(root, run);
-	return &hg_last_query_tables;
-}
+extern const HgQueryTables *hg_query_tables(const PlannerInfo *root, uint64 run);
 
 /* Returns the least that a lookup in an index takes, in the units of core's scans. */
 extern Cost hg_lookup_least_cost(void);
@@ -206,28 +194,13 @@ typedef struct HgJoinShare
 /* Fills in *share for the relation's expected rows. */
 extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share);
 
-/* Returns how much too high hg_join_least_cost() is for counted rows or a side read once. */
-extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
-								 const HgInputCost *outer, const HgInputCost *inner,
-								 bool parallel_hash);
-
 /*
- * Returns a lower bound of the total cost of a join of two unparameterized paths. together:
- * processes join both sides together, and not each for itself.
+ * Returns a lower bound of the total cost of a join of two unparameterized paths.  With
+ * parallel_hash, processes join both sides together, and not each for itself.
  */
-static inline Cost
-hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
-				   const HgInputCost *inner, bool parallel_hash)
-{
-	Cost least = share->cost + outer->least - outer->workers + inner->least - inner->workers;
-
-	if (outer->joined)
-		least -= Min(outer->path->rows, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS);
-	if (joinrel->reltarget->exprs == NIL ||
-		(parallel_hash && outer->path->parallel_workers != inner->path->parallel_workers))
-		least -= hg_join_least_saving(joinrel, share, outer, inner, parallel_hash);
-	return least;
-}
+extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share,
+							   const HgInputCost *outer, const HgInputCost *inner,
+							   bool parallel_hash);
 
 /*
  * Fills in rows and costs of a path with these inputs and keys whose other fields are set. A path

@@ -161,8 +161,8 @@ hg_join_begin_input(HgJoinState *state, HgSide side, HgKeyEncoder *encoder, List
 					Bitmapset *columns)
 {
 	CustomScan *cscan = (CustomScan *) state->css.ss.ps.plan;
-	int outer_columns = hg_plan_number(cscan, HG_NUMBER_OUTER_COLUMNS);
-	int inner_columns = hg_plan_number(cscan, HG_NUMBER_INNER_COLUMNS);
+	int outer_columns = hg_join_plan_number(state, HG_NUMBER_OUTER_COLUMNS);
+	int inner_columns = hg_join_plan_number(state, HG_NUMBER_INNER_COLUMNS);
 	HgChildKeyContext child = {side == HG_OUTER ? OUTER_VAR : INNER_VAR,
 							   side == HG_OUTER ? 0 : outer_columns};
 	int child_columns = side == HG_OUTER ? outer_columns : inner_columns;
@@ -236,11 +236,11 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 			ExecInitNode(lfirst(lc), estate,
 						 eflags & ~(EXEC_FLAG_REWIND | EXEC_FLAG_BACKWARD | EXEC_FLAG_MARK)));
 
-	hg_join_rules_init(rules, (JoinType) hg_plan_number(cscan, HG_NUMBER_JOIN_TYPE),
-					   hg_plan_number(cscan, HG_NUMBER_INNER_UNIQUE) != 0);
-	state->parallel_hash = hg_plan_number(cscan, HG_NUMBER_PARALLEL_HASH);
-	state->read_once = hg_plan_number(cscan, HG_NUMBER_READ_ONCE);
-	state->dense = hg_plan_number(cscan, HG_NUMBER_DENSE) != 0;
+	hg_join_rules_init(rules, (JoinType) hg_join_plan_number(state, HG_NUMBER_JOIN_TYPE),
+					   hg_join_plan_number(state, HG_NUMBER_INNER_UNIQUE) != 0);
+	state->parallel_hash = hg_join_plan_number(state, HG_NUMBER_PARALLEL_HASH);
+	state->read_once = hg_join_plan_number(state, HG_NUMBER_READ_ONCE);
+	state->dense = hg_join_plan_number(state, HG_NUMBER_DENSE) != 0;
 	state->rewind = (eflags & EXEC_FLAG_REWIND) != 0;
 
 	hg_pool_begin_join();
@@ -270,8 +270,8 @@ hg_join_begin(CustomScanState *node, EState *estate, int eflags)
 		used.column_indexes != NULL || cscan->scan.plan.qual != NIL || join_qual != NIL;
 	/* the nested loop of an adaptive join needs whole outer rows */
 	if (list_length(cscan->custom_plans) > HG_INNER + 1)
-		used.column_indexes = bms_add_range(used.column_indexes, 0,
-											hg_plan_number(cscan, HG_NUMBER_OUTER_COLUMNS) - 1);
+		used.column_indexes = bms_add_range(
+			used.column_indexes, 0, hg_join_plan_number(state, HG_NUMBER_OUTER_COLUMNS) - 1);
 	hg_join_begin_input(state, HG_OUTER, encoder,
 						list_nth(cscan->custom_exprs, HG_EXPRS_OUTER_KEYS), used.column_indexes);
 	hg_join_begin_input(state, HG_INNER, encoder,

@@ -60,13 +60,6 @@ typedef enum HgPlanNumber
 	HG_NUMBER_COUNT
 } HgPlanNumber;
 
-/* Returns a number of a join's plan. */
-static inline int
-hg_plan_number(const CustomScan *cscan, HgPlanNumber number)
-{
-	return list_nth_int(list_nth(cscan->custom_private, HG_PRIVATE_NUMBERS), number);
-}
-
 /* Methods that a join plan node carries. */
 extern const CustomScanMethods hg_join_scan_methods;
 

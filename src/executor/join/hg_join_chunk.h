@@ -12,8 +12,6 @@
 
 #include "executor/join/hg_join_progress.h"
 
-typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
-
 /* What has been read of both sides.  hg_join_rescan() decides which rows stay cached. */
 typedef struct HgJoinReading
 {

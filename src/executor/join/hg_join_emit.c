@@ -699,3 +699,11 @@ hg_join_emit_streamed(HgJoinState *state)
 	hg_join_end_stream(&state->streaming);
 	return hg_join_emit_empty(&state->emission, &state->output, count, HG_JOIN_END_CHUNK);
 }
+
+void
+hg_join_end_matches(HgJoinState *state)
+{
+	hg_join_retire_matcher(&state->matching, &state->progress.record);
+	hg_join_emission_reset(&state->emission);
+	hg_join_output_clear(&state->output);
+}

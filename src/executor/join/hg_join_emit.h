@@ -134,6 +134,12 @@ extern bool hg_join_expects_stream(const HgJoinState *state);
  */
 extern bool hg_join_begin_stream(HgJoinState *state);
 
+/*
+ * Ends the matcher, if there is one, and forgets the rows that are returned of its matches.  Call
+ * it before the rows in memory change.
+ */
+extern void hg_join_end_matches(HgJoinState *state);
+
 /* Ends the stream, if it is active. */
 extern void hg_join_end_stream(HgJoinStreaming *streaming);
 

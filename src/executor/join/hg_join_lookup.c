@@ -267,12 +267,12 @@ hg_join_lookup_init(HgJoinState *state)
 	if (list_length(state->css.custom_ps) <= HG_INNER + 1)
 		return;
 	lookup->loop = list_nth(state->css.custom_ps, HG_INNER + 1);
-	lookup->planned_rows = hg_plan_number(cscan, HG_NUMBER_LOOKUP_ROWS);
+	lookup->planned_rows = hg_join_plan_number(state, HG_NUMBER_LOOKUP_ROWS);
 	lookup->most_rows = lookup->planned_rows;
-	lookup->at_once = hg_plan_number(cscan, HG_NUMBER_LOOKUP_AT_ONCE) != 0;
+	lookup->at_once = hg_join_plan_number(state, HG_NUMBER_LOOKUP_AT_ONCE) != 0;
 	lookup->chunk_rows = HG_LOOKUP_CHUNK_ROWS;
 	if (!state->parallel_hash)
-		hg_lookup_init_counting(lookup, hg_plan_number(cscan, HG_NUMBER_LOOKUP_MATCHES));
+		hg_lookup_init_counting(lookup, hg_join_plan_number(state, HG_NUMBER_LOOKUP_MATCHES));
 	hg_feed_set(outerPlanState(lookup->loop), state->inputs[HG_OUTER]);
 	attnos = palloc(Max(output->ncolumns, 1) * sizeof(int));
 	lookup->column_indexes = palloc(Max(output->ncolumns, 1) * sizeof(int));

@@ -35,8 +35,6 @@
 #include "batch/hg_batch.h"
 #include "executor/join/hg_join_progress.h"
 
-typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
-
 typedef struct HgJoinLookup
 {
 	PlanState *loop;	 /* the third child; NULL: no adaptive join */

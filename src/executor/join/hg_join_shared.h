@@ -27,8 +27,6 @@
 #include "executor/join/hg_join_pages.h"
 #include "executor/join/hg_join_progress.h"
 
-typedef struct HgJoinState HgJoinState; /* hg_join_state.h */
-
 /* Lies in the query's DSM, so it has no pointers. */
 typedef struct HgJoinShared
 {

@@ -75,11 +75,20 @@ struct HgJoinState
 	HgJoinParticipants participants;
 };
 
+/* Returns a number of the join's plan. */
+static inline int
+hg_join_plan_number(const HgJoinState *state, HgPlanNumber number)
+{
+	const CustomScan *plan = (const CustomScan *) state->css.ss.ps.plan;
+
+	return list_nth_int(list_nth(plan->custom_private, HG_PRIVATE_NUMBERS), number);
+}
+
 /* Returns true if the join is below a Gather. */
 static inline bool
 hg_join_is_parallel(const HgJoinState *state)
 {
-	return hg_plan_number((const CustomScan *) state->css.ss.ps.plan, HG_NUMBER_PARALLEL) > 0;
+	return hg_join_plan_number(state, HG_NUMBER_PARALLEL) > 0;
 }
 
 /* Returns true if a row has found a match. */
@@ -98,15 +107,6 @@ hg_join_row_is_finished(const HgJoinState *state, uint32 outer_row)
 
 	return (emission->skip_rest && outer_row == emission->skip_outer) ||
 		   (state->matched[HG_OUTER].once && hg_join_is_matched(state, HG_OUTER, outer_row));
-}
-
-/* Ends the matcher, if there is one, and the rows that are returned of its matches. */
-static inline void
-hg_join_end_matches(HgJoinState *state)
-{
-	hg_join_retire_matcher(&state->matching, &state->progress.record);
-	hg_join_emission_reset(&state->emission);
-	hg_join_output_clear(&state->output);
 }
 
 #endif /* HG_JOIN_STATE_H */
