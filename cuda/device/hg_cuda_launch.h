@@ -97,7 +97,7 @@ hg_cuda_launch(cudaStream_t stream, const char *name, unsigned blocks, unsigned 
 								 std::forward<Arguments>(arguments)...);
 }
 
-/* The same, with `shared` bytes of dynamic shared memory for each block. */
+/* Launches a kernel as hg_cuda_launch() does, with `shared` bytes of shared memory a block. */
 template <auto KERNEL, typename... Arguments>
 static inline HgStatus
 hg_cuda_launch_shared(cudaStream_t stream, const char *name, unsigned blocks, unsigned threads,

@@ -76,7 +76,10 @@ void hg_cuda_work_promise(HgCudaWork *work, uint64_t bytes);
  */
 uint64_t hg_cuda_work_room(HgCudaWork *work);
 
-/* The same, less all promises, the job's own included: for jobs that have none any more. */
+/*
+ * Returns the bytes that the job could allocate beyond what is promised to any job, itself
+ * included. For jobs that have no promise any more.
+ */
 uint64_t hg_cuda_work_spare(HgCudaWork *work);
 
 /*

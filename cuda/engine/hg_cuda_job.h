@@ -200,7 +200,10 @@ HgStatus hg_cuda_append_open(HgCudaJob *job, uint64_t job_bytes, HgError *error)
 HgStatus hg_cuda_append_pages(HgCudaJob *job, HgSide side, const void *pages, uint64_t count,
 							  uint64_t first_page, HgError *error);
 
-/* The same with a piece of pages that are on the device. Gives it back, also on failure. */
+/*
+ * Extracts the rows of a piece of pages that is on the device already, as hg_cuda_append_pages()
+ * does. Gives the piece back, also on failure.
+ */
 HgStatus hg_cuda_append_piece(HgCudaJob *job, HgCudaPiece *piece, uint64_t first_page,
 							  HgError *error);
 
@@ -257,7 +260,7 @@ HgStatus hg_cuda_stream_next(HgCudaJob *job, HgMatches *matches, HgError *error)
 /* Frees what start allocated, except a chunk of up to HG_CHUNK_PAIRS, for the next stream. */
 void hg_cuda_stream_end(HgCudaJob *job);
 
-/* The same, and frees that chunk, too. */
+/* Frees everything that start allocated, the chunk included. */
 void hg_cuda_stream_close(HgCudaJob *job);
 
 /*

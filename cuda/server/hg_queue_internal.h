@@ -66,12 +66,15 @@ typedef struct HgQueueReplica
 	uint64_t evicted;	/* items evicted so far for other replicas or jobs */
 } HgQueueReplica;
 
-/* Returns true if all that a job names is there, in the given shapes; else notes job->missing. */
+/*
+ * Returns true if the device has all replicas that a job names, in the shapes that it expects.
+ * Otherwise returns false and sets job->missing to those that it has not.
+ */
 extern bool hg_queue_replica_has(const HgQueueReplica *replica, HgQueueEntry *job);
 
 /*
- * Returns the bytes of the items that a job names and that are there, of whatever shape. An item
- * that both sides name counts once.
+ * Returns the bytes of the replicas that a job names and the device has, whatever their shape. A
+ * replica that both sides name counts once.
  */
 extern uint64_t hg_queue_replica_named_bytes(const HgQueueReplica *replica,
 											 const HgQueueEntry *job);
@@ -80,7 +83,7 @@ extern uint64_t hg_queue_replica_named_bytes(const HgQueueReplica *replica,
 extern uint64_t hg_queue_replica_bytes_beside(const HgQueueReplica *replica,
 											  const HgReplicaName *name);
 
-/* Pins the named items, all of which must be there. */
+/* Pins all replicas that a job names, which the device must have. */
 extern void hg_queue_replica_pin(HgQueueReplica *replica, HgQueueEntry *job);
 
 /*
@@ -187,7 +190,7 @@ extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEn
  */
 extern HgQueueItem *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* The same for `bytes` more of an open job. */
+/* Takes items out that make room for `bytes` more of an open job, likewise. */
 extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
 												   uint64_t bytes);
 

@@ -134,7 +134,7 @@ extern void hg_server_room_answer(HgServerSession *session, HgStatus status, HgW
 extern HgStatus hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count,
 											HgError *error);
 
-/* The same for a shard's side that will have count rows in all. */
+/* Reserves the memory for a shard's side that will have count rows after the exchange. */
 extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count,
 												HgError *error);
 
@@ -179,16 +179,16 @@ extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *reque
 /* Returns true if the keys or the column to append exist in the job, and lie in its lease. */
 extern bool hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same for pages. */
+/* Returns true if the pages to append lie in the job's lease, and that side comes as pages. */
 extern bool hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same for edges of a new graph replica. */
+/* Returns true if the job makes a graph replica, and the edges to put lie in its lease. */
 extern bool hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same for values of a new column replica. */
+/* Returns true if the job makes a column replica, and the values to put lie in its lease. */
 extern bool hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *request);
 
-/* The same for words of a mask. */
+/* Returns true if the job has the mask to set, and its words lie in the lease. */
 extern bool hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request);
 
 /*

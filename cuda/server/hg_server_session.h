@@ -33,7 +33,7 @@ extern HgServerSession *hg_server_session_create(const HgServerConfig *config, H
 /* Returns whether the session is open, or why it ended. */
 extern HgSessionState hg_server_session_state(const HgServerSession *session);
 
-/* Receives one message, if one is there, and serves it and those that were received with it. */
+/* Receives a message, if one has arrived, and serves it and those that were received with it. */
 extern void hg_server_session_serve(HgServerSession *session);
 
 /* Returns an eventfd, readable if another connection has work for hg_server_session_yield(). */

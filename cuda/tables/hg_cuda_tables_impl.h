@@ -61,7 +61,7 @@ is_set(const HgCudaTable *table)
 	return table->spec.content == HG_TABLE_SET;
 }
 
-/* Returns the rows of a table, with the marked keys of a set. */
+/* Returns the rows of a table: those in slots, and the keys of a set that marked[] records. */
 static inline uint64_t
 all_rows(const CallersTable *owner)
 {

@@ -131,7 +131,7 @@ extern void hg_progress_begin(HgProgress *progress, const HgProgressJoin *join,
 /* Calls the callbacks and writes the results to the join's slot, if it has one. */
 extern void hg_progress_report(HgProgress *progress);
 
-/* Does the same for the phase alone, if it has changed. */
+/* Writes the phase alone to the join's slot, if it has changed. */
 extern void hg_progress_report_phase(HgProgress *progress);
 
 /* Reports a join that is finished for now.  Other joins of this process may take its slot. */

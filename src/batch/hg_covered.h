@@ -186,7 +186,7 @@ extern void hg_covered_get(HgCovered *covered, const uint32 *rows, int nrows, Hg
  */
 extern int hg_covered_next(const HgCovered *covered, uint64 *at, uint32 *rows, int room);
 
-/* Does the same within segment part; *at is an ordinal there. */
+/* Finds the next covered rows of one part of the graph; *at is an ordinal in that part. */
 extern int hg_covered_next_of(const HgCovered *covered, uint32 part, uint64 *at, uint32 *rows,
 							  int room);
 

@@ -59,8 +59,9 @@ typedef struct HgFilter
 extern HgFilter *hg_filter_create(const HgKeySet *keys, uint32 key_width, uint64 max_bytes);
 
 /*
- * Creates a Bloom filter of bytes, in the same way, for the given keys and an unknown number that
- * hg_filter_add() adds.  More keys make it reject fewer rows.  Returns NULL if memory is short.
+ * Creates a Bloom filter that takes `bytes` bytes, in CurrentMemoryContext, and adds the given
+ * keys. hg_filter_add() may add more; with more keys it rejects fewer rows.  Returns NULL if memory
+ * is short.
  */
 extern HgFilter *hg_filter_begin(const HgKeySet *keys, uint32 key_width, uint64 bytes);
 

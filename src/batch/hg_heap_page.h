@@ -121,8 +121,8 @@ extern void hg_heap_blocks_begin(HgHeapBlocks *blocks, TableScanDesc scan, Block
 extern void hg_heap_blocks_look_ahead(HgHeapBlocks *blocks, HgHeapNextBlock next_block, void *arg);
 
 /*
- * Makes a scan unread again after hg_heap_blocks_begin(), while none of its pages is pinned.  It is
- * a rescan that is not counted as another scan.
+ * Starts a scan again from its first block, while none of its pages is pinned.  Unlike a rescan, it
+ * does not count as another scan in the statistics.
  */
 extern void hg_heap_blocks_forget(TableScanDesc scan);
 

@@ -82,7 +82,7 @@ extern void hg_held_store(HgHeldRows *held, const HgInputRows *rows, const HgSpi
 /* Sends keys that are stored later through an asynchronous upload; with NULL none are sent. */
 extern void hg_held_set_upload(HgHeldRows *held, HgUpload *upload);
 
-/* Sends all new words, as those of side, if there is an upload and enough words are new. */
+/* Sends the keys of a side that are new since the last call to the device, if there are enough. */
 extern void hg_held_upload(HgHeldRows *held, HgSide side);
 
 /*

@@ -119,7 +119,7 @@ extern void hg_input_begin_uncover(HgInput *input, pg_atomic_uint32 *next_part);
  */
 extern void hg_input_restart(HgInput *input);
 
-/* Does the same, and rescans the child, unless changed parameters make the child rescan itself. */
+/* Restarts the input and rescans the child, unless changed parameters make it rescan itself. */
 extern void hg_input_rescan(HgInput *input);
 
 /*

@@ -178,8 +178,8 @@ extern const HgValidBlocks *hg_resident_scan_valid(const HgResidentScan *residen
 extern void hg_resident_scan_pass(HgResidentScan *resident, const HgValidSegment *segment);
 
 /*
- * Does the same, and counts the blocks as read from the cache; adds them to *blocks.  Returns the
- * number of their rows.
+ * Skips the valid blocks of a segment, as hg_resident_scan_pass() does, and counts them as read
+ * from the cache.  Adds their number to *blocks.  Returns the number of their rows.
  */
 extern uint32 hg_resident_scan_cover(HgResidentScan *resident, const HgValidSegment *segment,
 									 uint64 *blocks);

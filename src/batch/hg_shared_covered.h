@@ -65,7 +65,7 @@ typedef struct HgSharedPins
  */
 extern void hg_shared_covered_pin_valid(const HgSharedCovered *shared, dsa_area *area,
 										HgSharedPins *pins);
-/* Does the same for the leader's graph, in pins->graph. */
+/* Pins the leader's graph, in pins->graph, under the same conditions and for as long. */
 extern void hg_shared_covered_pin_graph(const HgSharedCovered *shared, HgSharedPins *pins);
 
 /*

@@ -111,7 +111,8 @@ extern char *hg_spill_page_add(HgSpillPage *page, const HgSpillFormat *format, c
 
 /*
  * Writes the rows which[nrows] of a batch, or its first nrows rows if which is NULL, to
- * targets[nrows], which hg_spill_page_add() has returned.
+ * targets[nrows], which hg_spill_page_add() has returned.  Column i of the format is column at[i]
+ * of the batch.
  */
 extern void hg_spill_put_rows(const HgSpillFormat *format, const HgSpillKeys *keys,
 							  const HgBatch *batch, const int *at, const uint16 *which, int nrows,

@@ -87,7 +87,7 @@ hg_top_filter_batch_rows(const HgTopFilter *filter)
  */
 extern int hg_top_filter_apply(HgTopFilter *filter, const HgBatch *batch, uint16 *which);
 
-/* Does the same for rows of a segment; for arguments and result see HgRowCheck.apply_arrays(). */
+/* Tests rows of a segment.  HgRowCheck.apply_arrays() describes the arguments and the result. */
 extern int hg_top_filter_apply_arrays(HgTopFilter *filter, const HgPredicateColumn *columns,
 									  uint32 first, int n, bool *holds);
 

@@ -55,7 +55,7 @@ extern bool hg_order_is_shared(Oid type, Oid other);
 /* Returns the integer of a by-value Datum of width bytes; the order must be one of integers. */
 extern int64 hg_order_integer(HgValueOrder order, int width, Datum value);
 
-/* Sets integers[i] to the integer of values[i], for i < n. */
+/* Sets integers[i] to an integer that sorts as values[i] does in this order, for i < n. */
 extern void hg_order_integers(HgValueOrder order, int width, const Datum *values, int n,
 							  int64 *integers);
 

@@ -74,7 +74,10 @@ extern "C"
 	extern double hg_costs_estimate(const HgCosts *costs, uint64_t outer_rows, uint64_t inner_rows,
 									double pairs);
 
-	/* The same for a job that returns groups; column_bytes is the size of all its columns. */
+	/*
+	 * Returns the milliseconds that a job is expected to take if it returns groups; column_bytes is
+	 * the size of all its columns.
+	 */
 	extern double hg_costs_estimate_reduced(const HgCosts *costs, uint64_t outer_rows,
 											uint64_t inner_rows, double column_bytes, double pairs);
 

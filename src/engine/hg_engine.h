@@ -365,7 +365,7 @@ extern "C"
 						   HgError *error);
 
 		/*
-		 * The same as append, with the row number of the first key given.  Numbers need not be
+		 * Appends keys whose row numbers are first_row and following.  Numbers need not be
 		 * dense or in order.  No two rows of a side may have the same number, and none may reach
 		 * HG_MAX_ROWS: HG_TOO_MANY_ROWS.  A job uses either append or append_rows; a shared job
 		 * uses append_rows.  HG_INVALID without HG_CAN_NUMBER.

@@ -220,9 +220,9 @@ extern "C"
 										   const uint32_t *shares, uint32_t *ends);
 
 	/*
-	 * The same, but it prefers ranges of equal width.  It uses them if shares is NULL, the number
-	 * of shards is a power of two, and no range has more than an eighth above its share of the
-	 * rows.
+	 * Divides bins into ranges of equal width if shares is NULL, the number of shards is a power of
+	 * two, and no range has more than an eighth above its share of the rows.  Otherwise does what
+	 * hg_exchange_ranges_balance() does.
 	 */
 	extern void hg_exchange_ranges_choose(const uint64_t *rows, uint32_t bins, uint32_t shards,
 										  const uint32_t *shares, uint32_t *ends);

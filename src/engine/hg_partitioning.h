@@ -103,7 +103,7 @@ extern void hg_partitions_count(const HgPartitioning *partitions, uint64_t *befo
 /* Returns the partition field of a partition's name (HgReplicaName), which is never 0. */
 extern uint32_t hg_partition_number(uint32_t count, uint32_t partition);
 
-/* The same for a co-partitioned graph; partitioning is as in HgCopartition. */
+/* Returns that field for a co-partitioned graph; partitioning is as in HgCopartition. */
 extern uint32_t hg_copartition_number(uint32_t partitioning, uint32_t count, uint32_t partition);
 
 /* Return the shape of a partition with keys of this width, and of a column of its rows. */
@@ -112,7 +112,7 @@ extern HgReplicaShape hg_partition_shape(const HgPartitioning *partitions, uint3
 extern HgReplicaColumnShape hg_partition_column_shape(const HgPartitioning *partitions,
 													  uint32_t partition, uint32_t width);
 
-/* The same for a graph that is co-partitioned with partitions; rows are those of its partition. */
+/* Returns the shape of a partition of a graph co-partitioned with partitions; it has rows rows. */
 extern HgReplicaShape hg_copartition_shape(const HgPartitioning *partitions, uint32_t partition,
 										   uint32_t key_width, uint64_t rows);
 

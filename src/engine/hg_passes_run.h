@@ -87,7 +87,7 @@ extern void hg_passes_begin(HgPassState *pass, HgPassPurpose purpose, bool outer
 /* Builds the job of the current or the next part.  pass->now.job is NULL if there is no more. */
 extern HgStatus hg_passes_build(HgPassState *pass, HgError *error);
 
-/* The same, and starts the stream of the part's matches. */
+/* Builds the job of the current or the next part, and starts the stream of its matches. */
 extern HgStatus hg_passes_match(HgPassState *pass, HgError *error);
 
 /*

@@ -370,7 +370,7 @@ extern "C"
 	extern HgStatus hg_replica_ordinals_check(const HgJobSpec *spec, HgSide side, uint32_t numbers,
 											  HgError *error);
 
-	/* The same for the rows of both graphs of a lookup. */
+	/* Checks that the rows of both graphs of a lookup have ordinals in its columns. */
 	extern HgStatus hg_replica_lookup_ordinals_check(const HgReplicaLookup *lookup,
 													 uint32_t own_numbers, uint32_t found_numbers,
 													 HgError *error);

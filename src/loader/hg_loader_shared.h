@@ -101,9 +101,9 @@ typedef struct HgLastRound
 	TimestampTz ended_at;
 } HgLastRound;
 
-/* Stores a round as the last one, if it is newer than that. */
+/* Stores a round as the last one of the post with this number, unless it is older. */
 extern void hg_post_set_last_round(int number, const HgLastRound *last);
-/* Returns the last round. */
+/* Returns the last finished round of the post with this number. */
 extern HgLastRound hg_post_last_round(int number);
 
 #endif /* HG_LOADER_SHARED_H */

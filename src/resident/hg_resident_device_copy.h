@@ -58,7 +58,7 @@ typedef struct HgDeviceCopy
 
 /* Initializes copies[HG_GPU_DEVICES], by device number: no device has a replica. */
 extern void hg_device_copies_init(HgDeviceCopy *copies);
-/* Records that no device has a replica any more. */
+/* Records in copies[HG_GPU_DEVICES] that no device has a replica any more. */
 extern void hg_device_copies_forget(HgDeviceCopy *copies);
 
 /*
@@ -173,7 +173,10 @@ extern void hg_graph_partitions_count(const HgGraphPartitions *partitions,
 extern bool hg_graph_partitions_are_replicated(HgGraphPartitions *partitions,
 											   const HgReplicaHolders *holders);
 
-/* Does the same for partitions of a column, by its index in HgResidentGraph.columns. */
+/*
+ * Returns true if all devices are recorded to have their partitions of a column, which is given by
+ * its index in HgResidentGraph.columns.
+ */
 extern bool hg_graph_partitions_have_column(HgGraphPartitions *partitions, int column,
 											const HgReplicaHolders *holders);
 

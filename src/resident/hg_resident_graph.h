@@ -54,7 +54,7 @@ typedef struct HgPinnedGraph
  * hg_resident_graph_unpin() unpins it, whichever comes first.
  */
 extern HgPinnedGraph *hg_resident_graph_pin(Relation rel, const HgGraphKey *key);
-/* Does the same without recording that the graph was used or missed. */
+/* Pins it as hg_resident_graph_pin() does, without recording that it was used or missed. */
 extern HgPinnedGraph *hg_resident_graph_peek(Relation rel, const HgGraphKey *key);
 /* Pins a version that another process has pinned and keeps pinned meanwhile. */
 extern HgPinnedGraph *hg_resident_graph_pin_too(dsa_pointer version);
@@ -152,7 +152,7 @@ extern void hg_resident_graph_bring_all(const HgPinnedGraph *graph, HgDeviceSet 
  */
 extern void hg_resident_graph_set_missing(const HgPinnedGraph *graph, bool partitioned,
 										  HgDeviceSet device_set, const HgMissingReplicas *missing);
-/* Does the same for the partitions of the graph as it is co-partitioned with another one. */
+/* Records it for the partitions that the graph has by being co-partitioned with another one. */
 extern void hg_resident_graph_set_missing_copartition(const HgPinnedGraph *graph,
 													  const HgPinnedGraph *with,
 													  HgDeviceSet device_set,
@@ -216,7 +216,10 @@ extern bool hg_resident_graph_any(HgResidentRelation key);
  */
 extern void hg_graph_copartition_ask(HgResidentGraph *graph, AttrNumber column);
 
-/* Stores the columns so requested in numbers[HG_GRAPH_COPARTITIONS]; returns how many they are. */
+/*
+ * Sets numbers[HG_GRAPH_COPARTITIONS] to the columns for which hg_graph_copartition_ask() was
+ * called, without the idle ones.  Returns their number.
+ */
 extern int hg_graph_copartition_asked(HgResidentGraph *graph, AttrNumber *numbers);
 
 /* Returns the graph's co-partitioning with a version partitioned over these devices, or NULL. */

@@ -695,19 +695,19 @@ hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number)
 }
 
 void
-hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
+hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *older)
 {
-	const HgGraphDemand demand = hg_graph_wishes_load(&other->wishes);
+	const HgGraphDemand demand = hg_graph_wishes_load(&older->wishes);
 
 	hg_graph_wishes_store(&graph->wishes, &demand);
-	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&other->wishes.whole_at));
-	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&other->homes));
+	pg_atomic_write_u64(&graph->wishes.whole_at, pg_atomic_read_u64(&older->wishes.whole_at));
+	hg_graph_version_add_homes(graph, pg_atomic_read_u32(&older->homes));
 	/* the devices for a version that is too large for one are chosen anew */
-	if (pg_atomic_read_u32(&other->too_large) == 0)
-		hg_graph_version_set_partitioning(graph, pg_atomic_read_u32(&other->partitioning), false);
+	if (pg_atomic_read_u32(&older->too_large) == 0)
+		hg_graph_version_set_partitioning(graph, pg_atomic_read_u32(&older->partitioning), false);
 	for (int i = 0; i < HG_GRAPH_DEVICE_COLUMNS; i++)
 	{
-		HgGraphColumn *column = &other->columns[i];
+		HgGraphColumn *column = &older->columns[i];
 		uint32 number = pg_atomic_read_u32(&column->number);
 
 		if (number == InvalidAttrNumber ||
@@ -719,8 +719,8 @@ hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other)
 	for (int i = 0; i < HG_GRAPH_COPARTITIONS; i++)
 	{
 		pg_atomic_write_u64(&graph->copartition[i].used_at,
-							pg_atomic_read_u64(&other->copartition[i].used_at));
+							pg_atomic_read_u64(&older->copartition[i].used_at));
 		pg_atomic_write_u32(&graph->copartition[i].column,
-							pg_atomic_read_u32(&other->copartition[i].column));
+							pg_atomic_read_u32(&older->copartition[i].column));
 	}
 }

@@ -313,7 +313,7 @@ extern void hg_graph_version_link_partitions(HgResidentGraph *graph, dsa_pointer
  */
 extern HgDeviceCopy *hg_graph_version_copies(HgResidentGraph *graph, HgGraphPartitions *partitions);
 
-/* Does the same for replicas of a column, by its index in graph->columns. */
+/* Returns the records of the replicas of a column, by its index in graph->columns. */
 extern HgDeviceCopy *hg_graph_version_column_copies(HgResidentGraph *graph,
 													HgGraphPartitions *partitions, int column);
 
@@ -359,8 +359,8 @@ extern Size hg_graph_version_replica_bytes(HgResidentGraph *graph, const HgRepli
  */
 extern int hg_graph_version_ask_column(HgResidentGraph *graph, AttrNumber number);
 
-/* Requests everything that was requested lately of an older version, which this one replaces. */
-extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *other);
+/* Requests for a new version what was requested lately of the older one that it replaces. */
+extern void hg_graph_version_ask_same(HgResidentGraph *graph, HgResidentGraph *older);
 
 /* Returns when a join used a version last; 0: never. */
 static inline TimestampTz

@@ -20,9 +20,9 @@
 
 #include "hg_compat.h"
 
-/* Reserves shared memory, while the server starts. */
+/* Requests the shared memory of this file, while the server starts. */
 extern void hg_list_request(void);
-/* Initializes the reserved memory. */
+/* Attaches to that shared memory, and initializes it if it is new. */
 extern void hg_list_startup(void);
 
 /*

@@ -66,8 +66,8 @@ extern HgValidBlocks *hg_validity_find(Relation rel, Snapshot snapshot, BlockNum
 									   const HgResidentColumn *columns, int ncolumns);
 
 /*
- * Does the same with valid blocks that another process of the query has pinned and keeps pinned
- * meanwhile.  The copies must stay in place while the result is used.
+ * Pins valid blocks that another process of the query has found, and keeps pinned meanwhile.  The
+ * result is as that of hg_validity_find().  The copies must stay in place while it is used.
  */
 extern HgValidBlocks *hg_validity_share(const HgValidCopy *copies, int ncopies);
 /* Unpins the versions.  May be called more than once. */

@@ -84,7 +84,7 @@ typedef uint32 HgDeviceSet;
  */
 extern int hg_device_number(HgDeviceSet among);
 
-/* Does the same for READY devices only. Returns -1 if none is READY and allowed. */
+/* Chooses among READY devices only. Returns -1 if none of the set is READY and allowed. */
 extern int hg_device_number_ready(HgDeviceSet among);
 
 /*

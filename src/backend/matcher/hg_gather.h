@@ -125,7 +125,7 @@ extern void hg_gather_forget(HgGather *gather);
  */
 extern void hg_gather_limit(HgGather *gather, uint64 pairs, uint64 bytes);
 
-/* Returns true if a side has columns. */
+/* Returns true if columns of the outer or of the inner side are gathered. */
 static inline bool
 hg_gather_has_columns(const HgGather *gather)
 {

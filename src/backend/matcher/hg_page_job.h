@@ -76,7 +76,10 @@ extern HgPageJob *hg_page_job_create(const HgPageJobSpec *spec);
  */
 extern char *hg_page_job_room(HgPageJob *job, HgSide side, uint64 *count);
 
-/* Sends the first count pages written there, numbered from first_page. False: the job failed. */
+/*
+ * Sends the first count pages that the caller has written to the space from hg_page_job_room().
+ * They are numbered from first_page. Returns false if the job failed.
+ */
 extern bool hg_page_job_send(HgPageJob *job, HgSide side, uint64 count, uint64 first_page);
 
 /* Called after the last page; waits until all have arrived. False: the job has failed. */

@@ -92,9 +92,9 @@ extern bool hg_upload_is_unused(const HgUpload *upload);
 extern HgJob *hg_upload_take_job(HgUpload *upload, const HgHost *host);
 
 /*
- * Does the same for an engine with partition passes: *job becomes a job of it around the upload's
- * job, which was opened for *spec (hg_passes_adopt). The caller then calls hg_passes_note for all
- * keys. On failure closes the upload's job.
+ * Hands the job of a finished upload, which was opened for *spec, to an engine with partition
+ * passes: *job becomes that engine's job around it (hg_passes_adopt). The caller then calls
+ * hg_passes_note for all keys. On failure closes the upload's job.
  */
 extern HgStatus hg_upload_hand_over(HgUpload *upload, HgEngine *passes, const HgHost *host,
 									const HgJobSpec *spec, HgJob **job, HgError *error);

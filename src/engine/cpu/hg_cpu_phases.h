@@ -35,7 +35,7 @@ extern HgStatus hg_cpu_offsets_sum(HgJob *job, uint32_t *offsets, uint64_t n, ui
 extern HgStatus hg_cpu_graph_bin(HgJob *job, HgSide which, uint32_t bin, uint64_t from,
 								 uint64_t rows, HgError *error);
 
-/* Builds a side's graph from all of its appended keys. It must be reserved. */
+/* Builds a side's whole graph of its appended keys, after hg_cpu_graph_reserve(). */
 extern HgStatus hg_cpu_graph_pieces(HgJob *job, HgSide which, HgError *error);
 
 /* hg_cpu_build.c: chooses the shape of a job of the CPU engine, and builds it */
@@ -125,7 +125,8 @@ extern HgStatus hg_cpu_direct_choose(HgJob *job, const uint64_t rows[2], uint64_
 									 HgError *error);
 
 /*
- * The same for a shared job: rows are those of all participants, bounds those of all inner keys.
+ * Chooses whether the inner keys of a shared job are its vertices: rows are those of all
+ * participants, and bounds are the least and the greatest inner key of all.
  */
 extern void hg_cpu_direct_choose_shared(HgJob *job, const uint64_t rows[2], uint64_t bytes,
 										const HgCpuBounds *bounds);

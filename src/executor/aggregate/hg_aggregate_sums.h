@@ -103,7 +103,7 @@ hg_halves_add(HgHalves *sum, int64 value)
 	sum->low += (uint32) value;
 }
 
-/* Returns the sum of both halves. */
+/* Returns the sum that is stored as two halves: high * 2^32 + low. */
 static inline int128
 hg_halves_total(const HgHalves *sum)
 {

@@ -174,8 +174,9 @@ extern void hg_join_read_covered(HgInput *const inputs[2], HgJoinShared *shared)
 extern bool hg_join_stays_covered(const HgJoinState *state);
 
 /*
- * Starts joining the covered rows of each side with partitions of the other side's delta rows.
- * Clears the bits of matched rows.
+ * In a join that has gone to disk: covered rows of each side are joined with the partitions of the
+ * other side's delta rows from now on.  Clears the bits of matched rows: no covered row has found a
+ * match yet.
  */
 extern void hg_join_covered_meet_partitions(HgJoinCover *cover, const HgJoinMatched matched[2]);
 

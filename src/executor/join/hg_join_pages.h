@@ -66,9 +66,10 @@ extern void hg_join_pages_expect(HgJoinState *state, HgJoinPagesShared *shared, 
 extern bool hg_join_pages_reset(const HgJoinPages *pages, HgJoinPagesShared *shared);
 
 /*
- * Does the same together with the other participants.  This process has attached to their barrier
- * in *phase; *phase becomes the phase in which the join goes on (hg_join_parallel.c).  If the
- * result is true, this process has been given the rows of all participants, or none.
+ * Does what hg_join_ask_pages() does, together with the other participants.  This process has
+ * attached to their barrier in *phase; *phase becomes the phase in which the join goes on
+ * (hg_join_parallel.c).  If the result is true, one process has the rows of all participants, and
+ * the others have none.
  */
 extern bool hg_join_ask_pages_parallel(HgJoinState *state, int *phase, uint64 *rows);
 

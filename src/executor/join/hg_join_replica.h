@@ -34,7 +34,10 @@ extern void hg_join_add_replicas(HgJoinState *state, HgMatcherSpec *spec);
  */
 extern bool hg_join_has_replica_columns(const HgJoinReduction *reduction, HgInput *const inputs[2]);
 
-/* Records which replicas a device reported missing when the matcher asked it. */
+/*
+ * Records in the cache which replicas devices reported missing to the matcher, so that loaders send
+ * them again.
+ */
 extern void hg_join_report_missing(const HgJoinState *state);
 
 /*
