@@ -11,8 +11,12 @@
 
 #include "hg_queue_internal.h"
 
-bool
-hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEntry *other)
+/*
+ * Returns true if two jobs are of one connection, or of one group other than 0 (HgJobSpec.group):
+ * neither waits for the other.
+ */
+static bool
+are_grouped(const HgQueueEntry *job, const HgQueueEntry *other)
 {
 	return other->connection == job->connection || (job->group != 0 && other->group == job->group);
 }
@@ -21,7 +25,7 @@ bool
 hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQueueEntry *job)
 {
 	for (const HgQueueEntry *other = memory->open.first; other != NULL; other = other->next)
-		if (hg_queue_memory_are_grouped(job, other))
+		if (are_grouped(job, other))
 			return true;
 	return false;
 }
@@ -222,7 +226,7 @@ is_bound(const HgQueueMemory *memory, const HgQueueEntry *job)
 	uint32_t grouped = 0; /* other jobs of the group that are at work */
 
 	for (const HgQueueEntry *other = memory->open.first; other != NULL; other = other->next)
-		grouped += other != job && !other->ahead && hg_queue_memory_are_grouped(job, other);
+		grouped += other != job && !other->ahead && are_grouped(job, other);
 	return grouped > (job->ahead ? 1 : 0);
 }
 

@@ -110,67 +110,8 @@ extern void hg_server_job_drop_export(HgServerJob *job);
 
 /* hg_server_request.c */
 
-/* Returns true if count elements of width bytes at the request's offset lie in the lease. */
-extern bool hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request,
-									uint64_t count, uint64_t width);
-
-/*
- * Waits for room for results of `bytes` bytes, or less, and takes it. *results is its start, and
- * is valid until the next message.
- */
-extern HgStatus hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results,
-									HgError *error);
-
-/*
- * Puts the room for results into the answer, or gives it back if there are no results. If the
- * device has failed, the room stays, because the device may still write there.
- */
-extern void hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *reply);
-
-/*
- * Reserves the memory that count more rows of a side need beyond what the job was admitted with,
- * and beyond what was reserved for pages with fewer rows than they had room for.
- */
-extern HgStatus hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count,
-											HgError *error);
-
-/* Reserves the memory for a shard's side that will have count rows after the exchange. */
-extern HgStatus hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count,
-												HgError *error);
-
-/* hg_server_request.c */
-
 /* Returns true if a request to a shard is valid, and the rows that it puts lie in its lease. */
 extern bool hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request);
-
-/*
- * Requests to a shard (src/engine/hg_exchange.h). The first counts a side's rows by part, into
- * room for results.
- */
-extern HgStatus hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request,
-										 HgWireReply *reply);
-
-/* Reserves memory for the side's future rows, and expects them. */
-extern HgStatus hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request,
-										  HgError *error);
-
-/* Takes rows for another shard into room for results. */
-extern HgStatus hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request,
-										HgWireReply *reply);
-
-/* Puts rows out of the lease. */
-extern HgStatus hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request,
-									   HgError *error);
-
-/* Makes a peer window; the caller closes the descriptor in the answer. */
-extern HgStatus hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request,
-										  HgWireReply *reply);
-
-/* Writes rows to another shard's window, and waits until they have arrived. */
-extern HgStatus hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request,
-										HgError *error);
-
-/* hg_server_request.c */
 
 /* Calls the engine for a valid request for an open job. */
 extern HgStatus hg_server_job_serve(HgServerJob *job, const HgWireRequest *request,

@@ -18,9 +18,9 @@
  * ---------------------------------------------------------------------
  */
 
-bool
-hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request, uint64_t count,
-						uint64_t width)
+/* Returns true if count elements of width bytes at the request's offset lie in the lease. */
+static bool
+room_in_lease(const HgServerJob *job, const HgWireRequest *request, uint64_t count, uint64_t width)
 {
 	const HgQueuePart *lease = &job->entry.part;
 
@@ -29,8 +29,12 @@ hg_server_room_in_lease(const HgServerJob *job, const HgWireRequest *request, ui
 		   count <= (lease->bytes - (request->offset - lease->offset)) / width;
 }
 
-HgStatus
-hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *error)
+/*
+ * Waits for room for results of `bytes` bytes, or less, and takes it. *results is its start, and
+ * is valid until the next message.
+ */
+static HgStatus
+room_take(HgServerJob *job, uint64_t bytes, unsigned char **results, HgError *error)
 {
 	HgServerSession *session = job->session;
 	const HgQueueWaiter waiter = hg_server_job_waiter(job);
@@ -42,8 +46,12 @@ hg_server_room_take(HgServerJob *job, uint64_t bytes, unsigned char **results, H
 	return status;
 }
 
-void
-hg_server_room_answer(HgServerSession *session, HgStatus status, HgWireReply *reply)
+/*
+ * Puts the room for results into the answer, or gives it back if there are no results. If the
+ * device has failed, the room stays, because the device may still write there.
+ */
+static void
+room_answer(HgServerSession *session, HgStatus status, HgWireReply *reply)
 {
 	if (status == HG_OK && reply->count > 0)
 	{
@@ -96,8 +104,12 @@ grow(HgServerJob *job, HgSide side, const HgJobSpec *spec, uint64_t rows[2], uin
 	return hg_server_queue_grow(job->session->queue, &job->entry, after - before, error);
 }
 
-HgStatus
-hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
+/*
+ * Reserves the memory that count more rows of a side need beyond what the job was admitted with,
+ * and beyond what was reserved for pages with fewer rows than they had room for.
+ */
+static HgStatus
+room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
 {
 	HgJobSpec spec = job->spec;
 	uint64_t rows[2];
@@ -123,8 +135,9 @@ hg_server_room_reserve_rows(HgServerJob *job, HgSide side, uint64_t count, HgErr
 	return grow(job, side, &spec, rows, wanted, error);
 }
 
-HgStatus
-hg_server_room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
+/* Reserves the memory for a shard's side that will have count rows after the exchange. */
+static HgStatus
+room_reserve_arrivals(HgServerJob *job, HgSide side, uint64_t count, HgError *error)
 {
 	uint64_t rows[2];
 
@@ -156,15 +169,16 @@ hg_server_exchange_is_sane(const HgServerJob *job, const HgWireRequest *request)
 				((UINT32_C(1) << job->spec.sides[side].ncolumns) - 1) * HG_WIRE_COLUMN(side, 0);
 			/* such a count keeps all sums of bytes within 64 bits */
 			return (request->columns & ~columns) == 0 && request->count <= HG_MAX_ROWS &&
-				   hg_server_room_in_lease(job, request, (request->count + 7) / 8 * 8,
-										   hg_wire_row_bytes(&job->spec, side));
+				   room_in_lease(job, request, (request->count + 7) / 8 * 8,
+								 hg_wire_row_bytes(&job->spec, side));
 		default:
 			return true;
 	}
 }
 
-HgStatus
-hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+/* Counts a shard's rows of a side by part (src/engine/hg_exchange.h), into room for results. */
+static HgStatus
+exchange_tally(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
 	const uint64_t bytes = HG_EXCHANGE_PARTS * sizeof(uint64_t);
 	uint64_t counts[HG_EXCHANGE_PARTS];
@@ -174,7 +188,7 @@ hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request, HgWireR
 
 	if (status != HG_OK)
 		return status;
-	status = hg_server_room_take(job, bytes, &results, &reply->error);
+	status = room_take(job, bytes, &results, &reply->error);
 	if (status == HG_OK && job->session->results.part.bytes < bytes)
 		status = hg_error_set(&reply->error, HG_OUT_OF_MEMORY, NULL,
 							  "the staging area has no room for what was tallied");
@@ -183,18 +197,19 @@ hg_server_exchange_tally(HgServerJob *job, const HgWireRequest *request, HgWireR
 		memcpy(results, counts, bytes);
 		reply->count = HG_EXCHANGE_PARTS;
 	}
-	hg_server_room_answer(job->session, status, reply);
+	room_answer(job->session, status, reply);
 	return status;
 }
 
-HgStatus
-hg_server_exchange_expect(HgServerJob *job, const HgWireRequest *request, HgError *error)
+/* Reserves memory for the side's future rows, and expects them. */
+static HgStatus
+exchange_expect(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const HgExchange *exchange = &request->exchange;
 	const HgSide side = (HgSide) request->side;
 
 	HG_TRY(hg_exchange_check(exchange, job->spec.product.shards, error));
-	HG_TRY(hg_server_room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error));
+	HG_TRY(room_reserve_arrivals(job, side, hg_exchange_rows(exchange), error));
 	return job->engine->exchange->expect(job->job, side, exchange, error);
 }
 
@@ -210,8 +225,9 @@ row_columns_with_nulls(const HgServerJob *job, HgSide side, const HgExchangeRows
 	return nulls;
 }
 
-HgStatus
-hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+/* Takes rows for another shard into room for results. */
+static HgStatus
+exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
 	HgServerSession *session = job->session;
 	const HgSide side = (HgSide) request->side;
@@ -221,8 +237,7 @@ hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireRe
 	HgExchangeRows rows;
 	unsigned char *results;
 	/* arrays have a multiple of 8 elements */
-	HgStatus status =
-		hg_server_room_take(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
+	HgStatus status = room_take(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
 
 	if (status == HG_OK)
 	{
@@ -235,12 +250,13 @@ hg_server_exchange_take(HgServerJob *job, const HgWireRequest *request, HgWireRe
 		reply->count = rows.count;
 		reply->nulls = row_columns_with_nulls(job, side, &rows);
 	}
-	hg_server_room_answer(session, status, reply);
+	room_answer(session, status, reply);
 	return status;
 }
 
-HgStatus
-hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *error)
+/* Puts rows out of the lease. */
+static HgStatus
+exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	const HgSide side = (HgSide) request->side;
 	HgExchangeRows rows;
@@ -253,8 +269,9 @@ hg_server_exchange_put(HgServerJob *job, const HgWireRequest *request, HgError *
 	return job->engine->exchange->put_rows(job->job, side, &rows, error);
 }
 
-HgStatus
-hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
+/* Makes a peer window; the caller closes the descriptor in the answer. */
+static HgStatus
+exchange_window(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 {
 	if (job->engine->windows == NULL)
 		return hg_error_set(&reply->error, HG_INVALID, NULL, "this engine offers no memory");
@@ -262,8 +279,9 @@ hg_server_exchange_window(HgServerJob *job, const HgWireRequest *request, HgWire
 										&reply->error);
 }
 
-HgStatus
-hg_server_exchange_send(HgServerJob *job, const HgWireRequest *request, HgError *error)
+/* Writes rows to another shard's window, and waits until they have arrived. */
+static HgStatus
+exchange_send(HgServerJob *job, const HgWireRequest *request, HgError *error)
 {
 	if (job->engine->windows == NULL || request->window.memory < 0)
 		return hg_error_set(error, HG_INVALID, NULL, "nothing was offered that is in reach");
@@ -293,15 +311,14 @@ hg_server_job_can_append(const HgServerJob *job, const HgWireRequest *request)
 			return false;
 		width = job->spec.sides[request->side].column_width[request->column] + request->nulls;
 	}
-	return hg_server_room_in_lease(job, request, request->count, width);
+	return room_in_lease(job, request, request->count, width);
 }
 
 bool
 hg_server_job_can_append_pages(const HgServerJob *job, const HgWireRequest *request)
 {
 	return side_exists(request) && job->spec.sides[request->side].kind == HG_SOURCE_PAGES &&
-		   hg_server_room_in_lease(job, request, request->count,
-								   job->pages[request->side].page_size);
+		   room_in_lease(job, request, request->count, job->pages[request->side].page_size);
 }
 
 bool
@@ -311,8 +328,8 @@ hg_server_job_can_put_edges(const HgServerJob *job, const HgWireRequest *request
 
 	/* such a count keeps all sums of bytes within 64 bits */
 	return job->spec.product.kind == HG_PRODUCT_GRAPH && request->count <= HG_MAX_ROWS &&
-		   hg_server_room_in_lease(job, request,
-								   hg_wire_edge_keys(request->count) + request->count * width, 1);
+		   room_in_lease(job, request, hg_wire_edge_keys(request->count) + request->count * width,
+						 1);
 }
 
 bool
@@ -324,8 +341,8 @@ hg_server_job_can_put_values(const HgServerJob *job, const HgWireRequest *reques
 		return false;
 	ordinals = hg_replica_ordinals(&job->new_column.shape);
 	return request->first <= ordinals && request->count <= ordinals - request->first &&
-		   hg_server_room_in_lease(job, request, request->count,
-								   job->new_column.shape.width + request->nulls);
+		   room_in_lease(job, request, request->count,
+						 job->new_column.shape.width + request->nulls);
 }
 
 bool
@@ -343,8 +360,7 @@ hg_server_job_can_mask(const HgServerJob *job, const HgWireRequest *request)
 		return false;
 	words = hg_replica_mask_words(&use->shape);
 	return request->first <= words && request->count <= words - request->first &&
-		   (request->zero == 1 ||
-			hg_server_room_in_lease(job, request, request->count, sizeof(uint64_t)));
+		   (request->zero == 1 || room_in_lease(job, request, request->count, sizeof(uint64_t)));
 }
 
 /* Checks that rows may have the numbers that a request gives. */
@@ -363,7 +379,7 @@ serve_append(HgServerJob *job, const HgWireRequest *request, HgError *error)
 	HgSide side = (HgSide) request->side;
 
 	HG_TRY(check_numbers(request, error));
-	HG_TRY(hg_server_room_reserve_rows(job, side, request->count, error));
+	HG_TRY(room_reserve_rows(job, side, request->count, error));
 	if (request->header.type == HG_WIRE_APPEND)
 		return job->engine->join->append(job->job, side, keys, request->count, error);
 	return job->engine->join->append_rows(job->job, side, keys, request->count, request->first,
@@ -392,8 +408,8 @@ serve_append_pages(HgServerJob *job, const HgWireRequest *request, HgError *erro
 	const void *pages = job->session->config->staging + request->offset;
 
 	HG_TRY(hg_pages_append_check(spec, request->count, request->first, error));
-	HG_TRY(hg_server_room_reserve_rows(job, (HgSide) request->side,
-									   request->count * hg_pages_most_rows(spec), error));
+	HG_TRY(room_reserve_rows(job, (HgSide) request->side, request->count * hg_pages_most_rows(spec),
+							 error));
 	/* an engine without pages has refused to open the job */
 	return job->engine->pages->append_pages(job->job, (HgSide) request->side, pages, request->count,
 											request->first, error);
@@ -454,7 +470,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 
 	status = export_graph(job, side, count, width, error);
 	if (status == HG_OK && piece > 0)
-		status = hg_server_room_take(job, piece * width[request->part], &results, error);
+		status = room_take(job, piece * width[request->part], &results, error);
 	if (status == HG_OK && piece > 0)
 	{
 		if (piece > session->results.part.bytes / width[request->part])
@@ -465,7 +481,7 @@ serve_export(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 			   (size_t) piece * width[request->part]);
 		reply->count = piece;
 	}
-	hg_server_room_answer(session, status, reply);
+	room_answer(session, status, reply);
 	if (request->part == HG_WIRE_EDGE_ROWS && request->first + piece == count[HG_WIRE_EDGE_ROWS])
 		hg_server_job_drop_export(job);
 	return status;
@@ -494,8 +510,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 	unsigned char *results;
 	HgMatches matches;
 	/* arrays have a multiple of 8 elements */
-	HgStatus status =
-		hg_server_room_take(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
+	HgStatus status = room_take(job, (wanted + 7) / 8 * 8 * bytes, &results, &reply->error);
 
 	if (status == HG_OK)
 	{
@@ -508,7 +523,7 @@ serve_next(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		reply->count = matches.count;
 		reply->nulls = match_columns_with_nulls(job, &matches);
 	}
-	hg_server_room_answer(session, status, reply);
+	room_answer(session, status, reply);
 	return status;
 }
 
@@ -537,7 +552,7 @@ serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *r
 	if (bytes == 0)
 		return hg_error_set(&reply->error, HG_INVALID, NULL, "no groups were made");
 	wanted = request->count < HG_WIRE_SLOT_MAX / bytes ? request->count : HG_WIRE_SLOT_MAX / bytes;
-	status = hg_server_room_take(job, wanted * bytes, &results, &reply->error);
+	status = room_take(job, wanted * bytes, &results, &reply->error);
 	if (status == HG_OK)
 	{
 		records.words = (uint64_t *) results;
@@ -548,7 +563,7 @@ serve_next_groups(HgServerJob *job, const HgWireRequest *request, HgWireReply *r
 		status = job->engine->columns->next_groups(job->job, &records, &reply->error);
 		reply->count = records.count;
 	}
-	hg_server_room_answer(session, status, reply);
+	room_answer(session, status, reply);
 	return status;
 }
 
@@ -656,19 +671,19 @@ serve(HgServerJob *job, const HgWireRequest *request, HgWireReply *reply)
 		case HG_WIRE_MASK:
 			return serve_mask(job, request, error);
 		case HG_WIRE_TALLY:
-			return hg_server_exchange_tally(job, request, reply);
+			return exchange_tally(job, request, reply);
 		case HG_WIRE_EXPECT:
-			return hg_server_exchange_expect(job, request, error);
+			return exchange_expect(job, request, error);
 		case HG_WIRE_TAKE_ROWS:
-			return hg_server_exchange_take(job, request, reply);
+			return exchange_take(job, request, reply);
 		case HG_WIRE_PUT_ROWS:
-			return hg_server_exchange_put(job, request, error);
+			return exchange_put(job, request, error);
 		case HG_WIRE_ARRIVED:
 			return engine->exchange->arrived(job->job, (HgSide) request->side, error);
 		case HG_WIRE_PEER_WINDOW:
-			return hg_server_exchange_window(job, request, reply);
+			return exchange_window(job, request, reply);
 		case HG_WIRE_SEND_ROWS:
-			return hg_server_exchange_send(job, request, error);
+			return exchange_send(job, request, error);
 		case HG_WIRE_MATCH:
 			return engine->join->match(job->job, (HgMatchMode) request->mode, error);
 		case HG_WIRE_NEXT:

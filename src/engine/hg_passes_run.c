@@ -40,8 +40,9 @@ run_stats(const HgPassRun *run, HgJobStats *stats)
 		run->calls.join->stats(run->job, stats);
 }
 
-uint64_t
-hg_passes_peak_bytes(const HgPassState *pass)
+/* Returns an upper bound of the memory that the open jobs have held together. */
+static uint64_t
+passes_peak_bytes(const HgPassState *pass)
 {
 	HgJobStats now;
 	HgJobStats next;
@@ -59,7 +60,7 @@ hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done)
 
 	if (run->job == NULL)
 		return;
-	pass->sum.peak_bytes = hg_passes_peak_bytes(pass);
+	pass->sum.peak_bytes = passes_peak_bytes(pass);
 	run_stats(run, &stats);
 	pass->sum.matches += stats.matches;
 	pass->sum.comparisons += stats.comparisons;
@@ -134,8 +135,13 @@ run_start(const HgPassState *pass, const HgPassRun *run, HgError *error)
 	return run->calls.ahead->start(run->job, ahead, pass->mode, NULL, error);
 }
 
-HgStatus
-hg_passes_retry(HgPassState *pass, HgPassRun *run, HgStatus status, HgError *error)
+/*
+ * Handles a failed call on a run's job, with its status.  After HG_DEVICE_OUT_OF_MEMORY it closes
+ * the job, splits the part and returns HG_OK.  Returns the status if it is another one, or the part
+ * can not be split.
+ */
+static HgStatus
+passes_retry(HgPassState *pass, HgPassRun *run, HgStatus status, HgError *error)
 {
 	HgError trouble;
 	bool split = false;
@@ -202,7 +208,7 @@ turn_to_next(HgPassState *pass, HgError *error)
 	status = run_begin(pass, &pass->now, false, error);
 	if (status == HG_OK)
 		status = run_fill(pass, &pass->now, error);
-	return status != HG_OK ? hg_passes_retry(pass, &pass->now, status, error) : HG_OK;
+	return status != HG_OK ? passes_retry(pass, &pass->now, status, error) : HG_OK;
 }
 
 /*
@@ -230,7 +236,7 @@ open_next(HgPassState *pass, HgError *error)
 			hg_passes_push_part(&pass->parts, &next->part);
 			return HG_OK;
 		}
-		status = hg_passes_retry(pass, next, status, error);
+		status = passes_retry(pass, next, status, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -246,7 +252,7 @@ fill_next(HgPassState *pass, HgError *error)
 	if (pass->next.job == NULL || pass->next.filled)
 		return HG_OK;
 	status = run_fill(pass, &pass->next, error);
-	return status != HG_OK ? hg_passes_retry(pass, &pass->next, status, error) : HG_OK;
+	return status != HG_OK ? passes_retry(pass, &pass->next, status, error) : HG_OK;
 }
 
 HgStatus
@@ -283,7 +289,7 @@ hg_passes_build(HgPassState *pass, HgError *error)
 		status = now->calls.join->build(now->job, error);
 		now->built = status == HG_OK;
 		if (status != HG_OK)
-			status = hg_passes_retry(pass, now, status, error);
+			status = passes_retry(pass, now, status, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -302,7 +308,7 @@ hg_passes_match(HgPassState *pass, HgError *error)
 		status = pass->now.calls.join->match(pass->now.job, pass->mode, error);
 		if (status == HG_OK)
 			return HG_OK;
-		status = hg_passes_retry(pass, &pass->now, status, error);
+		status = passes_retry(pass, &pass->now, status, error);
 		if (status != HG_OK)
 			return status;
 	}
@@ -378,7 +384,7 @@ hg_passes_partitioned_next(HgPassState *pass, HgMatches *matches, HgError *error
 		if (status == HG_OK)
 			hg_passes_run_close(pass, &pass->now, true);
 		else if (!pass->emitted)
-			status = hg_passes_retry(pass, &pass->now, status, error);
+			status = passes_retry(pass, &pass->now, status, error);
 		if (status == HG_OK)
 			status = hg_passes_match(pass, error);
 		if (status != HG_OK)
@@ -406,7 +412,7 @@ hg_passes_partitioned_count(HgPassState *pass, HgMatchMode mode, uint64_t *match
 		if (status == HG_OK)
 			hg_passes_run_close(pass, &pass->now, true);
 		else
-			status = hg_passes_retry(pass, &pass->now, status, error);
+			status = passes_retry(pass, &pass->now, status, error);
 		if (status != HG_OK)
 			break;
 	}
@@ -437,7 +443,7 @@ hg_passes_partitioned_describe(HgPassState *pass, HgSide side, HgGraphStats *sta
 			hg_passes_run_close(pass, &pass->now, true);
 		}
 		else
-			status = hg_passes_retry(pass, &pass->now, status, error);
+			status = passes_retry(pass, &pass->now, status, error);
 		if (status != HG_OK)
 			break;
 	}
@@ -481,7 +487,7 @@ hg_passes_partitioned_stats(const HgPassState *pass, bool built, HgJobStats *sta
 	stats->intersections += open.intersections;
 	stats->exchanged += open.exchanged;
 	stats->sent += open.sent;
-	stats->peak_bytes = hg_passes_peak_bytes(pass);
+	stats->peak_bytes = passes_peak_bytes(pass);
 	for (int phase = 0; phase < HG_PHASE_COUNT; phase++)
 		stats->phase_ms[phase] += open.phase_ms[phase];
 	if (pass->now.job != NULL)

@@ -71,9 +71,6 @@ extern HgStatus hg_passes_run_open(HgPassState *pass, HgPassRun *run, const HgJo
  */
 extern void hg_passes_run_close(HgPassState *pass, HgPassRun *run, bool done);
 
-/* Returns an upper bound of the memory that the open jobs have held together. */
-extern uint64_t hg_passes_peak_bytes(const HgPassState *pass);
-
 /* Turns a job into a partitioned one: closes pass->now's job and counts the rows of each range. */
 extern HgStatus hg_passes_prepare(HgPassState *pass, HgError *error);
 
@@ -89,13 +86,6 @@ extern HgStatus hg_passes_build(HgPassState *pass, HgError *error);
 
 /* Builds the job of the current or the next part, and starts the stream of its matches. */
 extern HgStatus hg_passes_match(HgPassState *pass, HgError *error);
-
-/*
- * Handles a failed call on a run's job, with its status.  After HG_DEVICE_OUT_OF_MEMORY it closes
- * the job, splits the part and returns HG_OK.  Returns the status if it is another one, or the part
- * can not be split.
- */
-extern HgStatus hg_passes_retry(HgPassState *pass, HgPassRun *run, HgStatus status, HgError *error);
 
 /*
  * Calls on a partitioned job: each runs a pass over its parts.

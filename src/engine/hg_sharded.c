@@ -109,8 +109,12 @@ shard_spec(const HgShardedJob *job, uint32_t shard)
 	return spec;
 }
 
-HgStatus
-hg_shards_open(HgShardedJob *job, HgError *error)
+/*
+ * Opens the shards of a job on the engines.  On failure job->shards of them are open, and the
+ * caller closes them.
+ */
+static HgStatus
+shards_open(HgShardedJob *job, HgError *error)
 {
 	HgShardedPartitionSpec partitions;
 	HgStatus status = HG_OK;
@@ -137,9 +141,10 @@ hg_shards_open(HgShardedJob *job, HgError *error)
 	return status;
 }
 
-HgStatus
-hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
-				HgError *error)
+/* Calls start (HgAheadCalls), with the given arguments, on all shards whose engines have it. */
+static HgStatus
+shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgReduceSpec *spec,
+			 HgError *error)
 {
 	HgStatus status = HG_OK;
 
@@ -152,8 +157,9 @@ hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgRedu
 	return status;
 }
 
-void
-hg_shards_close(HgShardedJob *job)
+/* Closes all open shards. */
+static void
+shards_close(HgShardedJob *job)
 {
 	while (job->shards > 0)
 	{
@@ -163,8 +169,9 @@ hg_shards_close(HgShardedJob *job)
 	}
 }
 
-HgShard *
-hg_shard_of_row(HgShardedJob *job, uint64_t row, uint64_t *end)
+/* Returns the shard that gets a row when it is appended; *end is the first later row of another. */
+static HgShard *
+shard_of_row(HgShardedJob *job, uint64_t row, uint64_t *end)
 {
 	const uint64_t deal = row / job->sharded->deal_rows;
 
@@ -198,7 +205,7 @@ start_unless_ahead(HgShardedJob *job, HgAhead ahead, HgMatchMode mode, const HgR
 	const bool begun = job->is_ahead && job->ahead == ahead && job->ahead_mode == mode;
 
 	job->is_ahead = false;
-	return begun ? HG_OK : hg_shards_start(job, ahead, mode, spec, error);
+	return begun ? HG_OK : shards_start(job, ahead, mode, spec, error);
 }
 
 /* ------------------------------------------------------------------------
@@ -245,7 +252,7 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 	if (job->is_partitioned)
 		status = hg_sharded_partitions_open(job, error);
 	if (status == HG_OK)
-		status = hg_shards_open(job, error);
+		status = shards_open(job, error);
 	/* what they point to stays in place only until open has returned */
 	for (int side = HG_OUTER; side <= HG_INNER; side++)
 		if (spec->sides[side].kind == HG_SOURCE_REPLICA)
@@ -253,7 +260,7 @@ sharded_open(HgEngine *engine, const HgHost *host, const HgJobSpec *spec, HgJob 
 				(HgReplicaSource){.nlookups = spec->sides[side].replica.nlookups};
 	if (status != HG_OK)
 	{
-		hg_shards_close(job);
+		shards_close(job);
 		hg_host_memory_free(host, job, sizeof(*job));
 		return status;
 	}
@@ -281,7 +288,7 @@ deal_rows(HgShardedJob *job, HgSide side, const void *keys, uint64_t count, uint
 	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
 	{
 		uint64_t end;
-		HgShard *shard = hg_shard_of_row(job, row, &end);
+		HgShard *shard = shard_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 
 		status = shard->calls.join->append_rows(
@@ -342,7 +349,7 @@ sharded_append_column(HgJob *handle, HgSide side, uint32_t column, const void *v
 	for (uint64_t row = first_row; row < first_row + count && status == HG_OK;)
 	{
 		uint64_t end;
-		HgShard *shard = hg_shard_of_row(job, row, &end);
+		HgShard *shard = shard_of_row(job, row, &end);
 		const uint64_t step = smaller(end, first_row + count) - row;
 		const uint64_t at = row - first_row;
 
@@ -406,7 +413,7 @@ sharded_start(HgJob *handle, HgAhead ahead, HgMatchMode mode, const HgReduceSpec
 	job->is_ahead = true;
 	job->ahead = ahead;
 	job->ahead_mode = mode;
-	return hg_wrapped_finish(&job->state, hg_shards_start(job, ahead, mode, spec, error));
+	return hg_wrapped_finish(&job->state, shards_start(job, ahead, mode, spec, error));
 }
 
 static HgStatus
@@ -423,7 +430,7 @@ sharded_build(HgJob *handle, HgError *error)
 	if (!job->exchanged)
 		return status;
 	if (status == HG_OK && !job->is_ahead)
-		status = hg_shards_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, error);
+		status = shards_start(job, HG_AHEAD_BUILD, HG_MATCH_ALL, NULL, error);
 	for (uint32_t i = 0; i < job->shards && status == HG_OK; i++)
 	{
 		job->sharded->called = i;
@@ -632,7 +639,7 @@ sharded_close(HgJob *handle)
 {
 	HgShardedJob *job = job_of(handle);
 
-	hg_shards_close(job);
+	shards_close(job);
 	hg_sharded_groups_free(job);
 	hg_sharded_partitions_free(job);
 	hg_host_memory_free(job->host, job, sizeof(*job));

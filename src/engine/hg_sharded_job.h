@@ -108,24 +108,6 @@ typedef struct HgShardedJob
 } HgShardedJob;
 
 /*
- * hg_sharded.c
- *
- * Opens the shards of a job on the engines.  On failure job->shards of them are open, and the
- * caller closes them.
- */
-extern HgStatus hg_shards_open(HgShardedJob *job, HgError *error);
-
-/* Calls start (HgAheadCalls), with the given arguments, on all shards whose engines have it. */
-extern HgStatus hg_shards_start(HgShardedJob *job, HgAhead ahead, HgMatchMode mode,
-								const HgReduceSpec *spec, HgError *error);
-
-/* Closes all open shards. */
-extern void hg_shards_close(HgShardedJob *job);
-
-/* Returns the shard that gets a row when it is appended; *end is the first later row of another. */
-extern HgShard *hg_shard_of_row(HgShardedJob *job, uint64_t row, uint64_t *end);
-
-/*
  * hg_sharded_exchange.c
  *
  * Moves the rows of both sides between the shards, so that each shard has all rows of its keys.

@@ -93,7 +93,8 @@ hg_graph_codes_free(HgResidentGraph *graph)
  * ---------------------------------------------------------------------
  */
 
-void
+/* Sets all members to 0. */
+static void
 hg_graph_wishes_init(HgGraphWishes *wishes)
 {
 	pg_atomic_init_u64(&wishes->partitioning, 0);
@@ -127,7 +128,12 @@ hg_graph_wishes_bytes(HgGraphWishes *wishes)
 	return hg_graph_demand_each(&demand, 1);
 }
 
-bool
+/*
+ * Returns true if a loader shall decide whether to partition the graph.  That is so if the stored
+ * needs exceed those for which a loader decided not to, or if there are any and the last such
+ * decision was more than HG_REPLICA_RETRY_MS ago.
+ */
+static bool
 hg_graph_wishes_are_due(HgGraphWishes *wishes)
 {
 	const uint64 bytes = hg_graph_wishes_bytes(wishes);

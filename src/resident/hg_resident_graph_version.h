@@ -73,21 +73,11 @@ typedef struct HgGraphWishes
 	pg_atomic_uint64 whole_at;	   /* when a join last requested a whole replica; 0: never */
 } HgGraphWishes;
 
-/* Sets all members to 0. */
-extern void hg_graph_wishes_init(HgGraphWishes *wishes);
-
 /* Stores the needs of a join, in place of those of an earlier join. */
 extern void hg_graph_wishes_store(HgGraphWishes *wishes, const HgGraphDemand *demand);
 
 /* Returns the needs that were stored last; zeroes if none were. */
 extern HgGraphDemand hg_graph_wishes_load(HgGraphWishes *wishes);
-
-/*
- * Returns true if a loader shall decide whether to partition the graph.  That is so if the stored
- * needs exceed those for which a loader decided not to, or if there are any and the last such
- * decision was more than HG_REPLICA_RETRY_MS ago.
- */
-extern bool hg_graph_wishes_are_due(HgGraphWishes *wishes);
 
 /* Records that a loader has decided now not to partition the graph for the stored needs. */
 extern void hg_graph_wishes_set_weighed(HgGraphWishes *wishes);

@@ -390,8 +390,9 @@ hg_cuckoo_find(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t
 		find_width(table, cuckoo, words, count, slots, 8);
 }
 
-void
-hg_cuckoo_erase(const HgTable *table, HgCuckooSlots *cuckoo, uint64_t slot)
+/* Empties a slot that has a row. */
+static void
+erase_slot(const HgTable *table, HgCuckooSlots *cuckoo, uint64_t slot)
 {
 	hg_slot_mark(&cuckoo->slots, slot, 0, table->spec.key_width);
 	cuckoo->rows--;
@@ -495,9 +496,10 @@ find_avx512(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *w
 }
 #endif
 
-void
-hg_cuckoo_find_rows(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
-					uint32_t count, uint32_t *rows)
+/* Stores the row of each word, or HG_NO_ROW if it is absent; count is at most HG_TABLE_CHUNK. */
+static void
+cuckoo_find_rows(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
+				 uint32_t count, uint32_t *rows)
 {
 	uint64_t slots[HG_TABLE_CHUNK];
 
@@ -571,7 +573,7 @@ cuckoo_erase(HgTable *table, HgTableSource *out, HgTableChange *change, HgError 
 			there = hg_slot_row(&cuckoo->slots, slots[i], table->spec.key_width);
 			if (there == HG_SLOT_EMPTY || !(by_key || there == rows[i]))
 				continue;
-			hg_cuckoo_erase(table, cuckoo, slots[i]);
+			erase_slot(table, cuckoo, slots[i]);
 			change->erased++;
 		}
 	}
@@ -650,7 +652,7 @@ cuckoo_find(HgTable *table, const uint64_t *words, uint32_t count, uint32_t *row
 	const HgCuckooSlots *cuckoo = &((CuckooTable *) table)->cuckoo;
 
 	(void) error;
-	hg_cuckoo_find_rows(table, cuckoo, words, count, rows);
+	cuckoo_find_rows(table, cuckoo, words, count, rows);
 	return HG_OK;
 }
 

@@ -207,13 +207,6 @@ extern HgStatus hg_cuckoo_insert(HgTable *table, HgCuckooSlots *cuckoo, uint64_t
 extern void hg_cuckoo_find(const HgTable *table, const HgCuckooSlots *cuckoo, const uint64_t *words,
 						   uint32_t count, uint64_t *slots);
 
-/* Stores the row of each word, or HG_NO_ROW if it is absent; count is at most HG_TABLE_CHUNK. */
-extern void hg_cuckoo_find_rows(const HgTable *table, const HgCuckooSlots *cuckoo,
-								const uint64_t *words, uint32_t count, uint32_t *rows);
-
-/* Empties a slot that has a row. */
-extern void hg_cuckoo_erase(const HgTable *table, HgCuckooSlots *cuckoo, uint64_t slot);
-
 /* Returns HG_TOO_MANY_ROWS if so many rows could need 2^32 slots, else HG_OK. */
 extern HgStatus hg_cuckoo_check(const HgTableSpec *spec, uint64_t rows, HgError *error);
 

@@ -52,8 +52,9 @@ clean_text(char *text, size_t bytes)
 			*text = '?';
 }
 
-void
-hg_wire_answer_clean_error(HgError *error)
+/* Terminates the texts of a received error, and replaces what is not printable ASCII by '?'. */
+static void
+clean_error(HgError *error)
 {
 	clean_text(error->message, sizeof(error->message));
 	clean_text(error->detail, sizeof(error->detail));
@@ -62,7 +63,7 @@ hg_wire_answer_clean_error(HgError *error)
 bool
 hg_wire_answer_take_devices(HgWireDevices *devices)
 {
-	hg_wire_answer_clean_error(&devices->error);
+	clean_error(&devices->error);
 	if (devices->error.status != HG_OK)
 		devices->error.status = HG_UNAVAILABLE;
 	if (devices->count > HG_WIRE_MAX_DEVICES)
@@ -430,7 +431,7 @@ hg_wire_answer_take(HgRemoteJob *job, const HgWireAsked *asked, HgWireReply *rep
 {
 	const HgStatus status = reply->error.status;
 
-	hg_wire_answer_clean_error(&reply->error);
+	clean_error(&reply->error);
 	if (!status_is_sane(job, asked, status) ||
 		(status == HG_NO_REPLICA && !missing_is_sane(job, &reply->missing)))
 		return false;

@@ -191,12 +191,9 @@ struct HgWireClient
 	HgMissingReplicas missing; /* of the last job refused with HG_NO_REPLICA */
 };
 
-/* Terminates the texts of a received error, and replaces what is not printable ASCII by '?'. */
-extern void hg_wire_answer_clean_error(HgError *error);
-
 /*
- * Cleans the texts of a received list of devices in the same way.  Returns false if the list is
- * not valid.
+ * Terminates the texts of a received list of devices, and replaces what is not printable ASCII by
+ * '?'.  Returns false if the list is not valid.
  */
 extern bool hg_wire_answer_take_devices(HgWireDevices *devices);
 
