@@ -87,11 +87,10 @@ extern uint64_t hg_queue_replica_bytes_beside(const HgQueueReplica *replica,
 extern void hg_queue_replica_pin(HgQueueReplica *replica, HgQueueEntry *job);
 
 /*
- * Unpins a job's items, if they are pinned. Dropped items whose last user it was are put in front
- * of the list gone, which is returned; the caller releases them.
+ * Unpins a job's items, if they are pinned. Returns a list of the dropped items whose last user it
+ * was; the caller releases them.
  */
-extern HgQueueItem *hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job,
-										   HgQueueItem *gone);
+extern HgQueueItem *hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job);
 
 /*
  * Returns true if there is an item of that name, and makes it the most recently used. A client
@@ -125,7 +124,7 @@ extern void hg_queue_replica_reckon_none(HgQueueReplica *replica);
 extern HgQueueItem *hg_queue_replica_evict(HgQueueReplica *replica, const HgQueueEntry *job,
 										   const HgReplicaName *of);
 
-/* Subtracts an item that the engine has released. */
+/* Subtracts an item that the engine has released from the number and the bytes of replicas. */
 extern void hg_queue_replica_count_out(HgQueueReplica *replica, HgQueueItem *item);
 
 /*
@@ -155,14 +154,8 @@ typedef struct HgQueueMemory
 } HgQueueMemory;
 
 /*
- * Returns true if two jobs are of one connection, or of one group other than 0 (HgJobSpec.group):
- * neither waits for the other.
- */
-extern bool hg_queue_memory_are_grouped(const HgQueueEntry *job, const HgQueueEntry *other);
-
-/*
- * Returns true if any job of the same group or connection (hg_queue_memory_are_grouped()) is open.
- * The job itself counts, too.
+ * Returns true if any job of the same connection, or of the same group other than 0, is open.  The
+ * job itself counts, too.
  */
 extern bool hg_queue_memory_group_is_open(const HgQueueMemory *memory, const HgQueueEntry *job);
 
@@ -190,7 +183,10 @@ extern bool hg_queue_memory_can_fit(const HgQueueMemory *memory, const HgQueueEn
  */
 extern HgQueueItem *hg_queue_memory_make_room(HgQueueMemory *memory, const HgQueueEntry *job);
 
-/* Takes items out that make room for `bytes` more of an open job, likewise. */
+/*
+ * Takes items out of the list that make room for `bytes` more of an open job; the caller releases
+ * them. NULL if none are needed, or if all would not be enough.
+ */
 extern HgQueueItem *hg_queue_memory_make_more_room(HgQueueMemory *memory, const HgQueueEntry *job,
 												   uint64_t bytes);
 

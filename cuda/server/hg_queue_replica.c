@@ -139,8 +139,10 @@ hg_queue_replica_pin(HgQueueReplica *replica, HgQueueEntry *job)
 }
 
 HgQueueItem *
-hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job, HgQueueItem *gone)
+hg_queue_replica_unpin(HgQueueReplica *replica, HgQueueEntry *job)
 {
+	HgQueueItem *gone = NULL;
+
 	for (uint32_t i = 0; i < job->nnamed; i++)
 	{
 		HgQueueItem *item = job->named[i].item;

@@ -310,7 +310,7 @@ hg_server_queue_evict(HgServerQueue *queue, HgQueueEntry *job)
 		take_out(queue, job);
 		queue->evicted++;
 	}
-	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job, NULL));
+	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job));
 	hg_queue_turn_pass_on(queue);
 	pthread_mutex_unlock(&queue->lock);
 }
@@ -331,7 +331,7 @@ hg_server_queue_leave(HgServerQueue *queue, HgQueueEntry *job, HgQueueOutcome ou
 {
 	pthread_mutex_lock(&queue->lock);
 	/* while the job is still open, so that the process is not idle */
-	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job, NULL));
+	hg_queue_turn_release(queue, hg_queue_replica_unpin(&queue->memory.replica, job));
 	hg_queue_staging_release_lease(&queue->staging, job);
 	queue->memory.reserved -= job->memory;
 	if (job->state == HG_QUEUE_GRANTED)

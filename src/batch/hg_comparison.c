@@ -144,7 +144,7 @@ hg_predicate_from_like(AttrNumber attno, const Const *pattern, Oid collation, bo
 	nparts = hg_pattern_part(bytes, parts);
 	if ((at_end || nparts > (at_start ? 1 : 0)) && !hg_text_has_characters())
 		return NULL;
-	predicate = hg_predicate_like(attno, HG_ORDER_TEXT, nparts, parts, at_start, at_end, negated);
+	predicate = hg_predicate_like(attno, nparts, parts, at_start, at_end, negated);
 	pfree(parts);
 	return predicate;
 }

@@ -189,10 +189,10 @@ hg_predicate_equal(AttrNumber attno, HgValueOrder order, int nconstants, HgBytes
 }
 
 HgPredicate *
-hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts, const HgBytes *parts,
-				  bool at_start, bool at_end, bool negated)
+hg_predicate_like(AttrNumber attno, int nparts, const HgBytes *parts, bool at_start, bool at_end,
+				  bool negated)
 {
-	HgPredicate *predicate = hg_predicate_create(HG_PREDICATE_LIKE, attno, order);
+	HgPredicate *predicate = hg_predicate_create(HG_PREDICATE_LIKE, attno, HG_ORDER_TEXT);
 
 	predicate->bytes = palloc(Max(nparts, 1) * sizeof(HgBytes));
 	memcpy(predicate->bytes, parts, nparts * sizeof(HgBytes));

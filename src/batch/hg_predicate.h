@@ -227,9 +227,8 @@ extern HgPredicate *hg_predicate_equal(AttrNumber attno, HgValueOrder order, int
  * Returns the rows whose value contains the parts one behind the other or, if negated, does not. If
  * at_start or at_end is set, the value begins with the first or ends with the last part.
  */
-extern HgPredicate *hg_predicate_like(AttrNumber attno, HgValueOrder order, int nparts,
-									  const HgBytes *parts, bool at_start, bool at_end,
-									  bool negated);
+extern HgPredicate *hg_predicate_like(AttrNumber attno, int nparts, const HgBytes *parts,
+									  bool at_start, bool at_end, bool negated);
 
 /*
  * Returns the rows that are in all of args (AND) or in any (OR).  Sets of one column are merged.

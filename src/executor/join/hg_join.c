@@ -412,7 +412,7 @@ hg_join_rescan(CustomScanState *node)
 	/* an ORDER BY above may need rows now that it did not need */
 	if (hg_child_lacks_rows(&state->inputs[HG_OUTER]->child))
 		cached[HG_OUTER] = false;
-	hg_join_restart(&state->progress, HG_JOIN_READ_INNER);
+	hg_join_restart(&state->progress);
 
 	if (cached[HG_OUTER] && cached[HG_INNER] && state->matching.matcher != NULL)
 	{

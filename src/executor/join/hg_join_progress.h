@@ -84,14 +84,14 @@ hg_join_count_returned(HgJoinProgress *progress, uint64 rows)
 		hg_progress_report_done(&progress->shown);
 }
 
-/* Ends the current execution, if any, and prepares another one that starts with a phase. */
+/* Ends the current execution, if any, and prepares another one, which starts with READ_INNER. */
 static inline void
-hg_join_restart(HgJoinProgress *progress, HgJoinPhase phase)
+hg_join_restart(HgJoinProgress *progress)
 {
 	if (progress->phase != HG_JOIN_DONE)
 		hg_join_enter(progress, HG_JOIN_DONE);
 	progress->started = 0;
-	progress->phase = phase;
+	progress->phase = HG_JOIN_READ_INNER;
 }
 
 /* Makes the execution visible to other sessions, until the node ends. */
