@@ -88,10 +88,10 @@ void hg_cuda_pieces_close(HgCudaPieces *pieces);
 /* Counts a caller that works on pages; the time with any such caller is measured. */
 void hg_cuda_pieces_enter(HgCudaPieces *pieces);
 
-/* Ends the work of a caller. */
+/* Ends the work of a caller that hg_cuda_pieces_enter() has counted. */
 void hg_cuda_pieces_leave(HgCudaPieces *pieces);
 
-/* Returns that time, and the most memory that pieces held. */
+/* Returns the time with at least one caller, in ms, and the most memory that pieces held. */
 void hg_cuda_pieces_use(HgCudaPieces *pieces, double *used_ms, uint64_t *peak);
 
 /*

@@ -82,7 +82,7 @@ HgStatus hg_tables_rollback(HgCudaWork *work, const HeldBlocks *before, HgStatus
 HgStatus hg_tables_copy_in(HgCudaWork *work, void *to, const void *from, uint64_t bytes,
 						   HgError *error);
 
-/* Sets the calls that read. */
+/* Sets the calls of HgTables that read a table: find, count, match and so on. */
 void hg_tables_set_reading(HgTables *tables);
 
 /* Copies a batch to keys and rows, from index at on; rows may be NULL.  Returns once launched. */

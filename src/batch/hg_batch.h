@@ -178,7 +178,7 @@ struct HgBatchSource
 /* Creates an empty batch with arrays for ncolumns columns, in CurrentMemoryContext. */
 extern HgBatch *hg_batch_create(int ncolumns);
 
-/* Creates the same, with arrays only for the columns wanted[nwanted]. */
+/* Creates an empty batch of ncolumns columns; only the columns wanted[nwanted] have arrays. */
 extern HgBatch *hg_batch_create_partial(int ncolumns, int nwanted, const int *wanted);
 
 /* Empties a batch: no column has NULLs, scaled integers or codes any more. */

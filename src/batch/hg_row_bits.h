@@ -79,14 +79,14 @@ extern bool hg_row_bits_restore(HgRowBits *set, uint64 first, HgRowCounts *count
 /* Begins a reading: the file of saved chunks becomes the one that is restored. */
 extern void hg_row_bits_next_reading(HgRowBits *set);
 
-/* Returns true if there is a previous reading. */
+/* Returns true if an earlier reading has saved bits, which hg_row_bits_restore() returns. */
 static inline bool
-hg_row_bits_saved(const HgRowBits *set)
+hg_row_bits_has_previous(const HgRowBits *set)
 {
 	return set->previous != NULL;
 }
 
-/* Deletes both files. */
+/* Deletes the bits that this reading and the previous one have saved. */
 extern void hg_row_bits_forget(HgRowBits *set);
 
 /* Allocates zeroed shared bits; one process does it for all.  Returns their bytes. */

@@ -47,7 +47,7 @@ hg_scan_table_read_mixed(HgScanTable *table, TableScanDesc scan, HgBatch *batch)
 		if (run.nrows > 0)
 		{
 			/* rows that can be a run are not appended to rows of the heap */
-			if (batch->nrows > 0 && table->takes_runs && hg_scan_runs_lie(table->runs, &run))
+			if (batch->nrows > 0 && table->takes_runs && hg_scan_runs_has_values(table->runs, &run))
 				break;
 			if (hg_scan_runs_rule_out(table->runs, &run))
 			{

@@ -80,7 +80,7 @@ typedef struct HgChangedBlocks
 extern HgChangedBlocks *hg_changed_add(HgChangedBlocks *blocks, int block,
 									   const HgHeapLines *lines);
 
-/* Returns the bytes of a set; 0 for NULL. */
+/* Returns the memory that a set of changed blocks takes, in bytes; 0 for NULL. */
 extern Size hg_changed_bytes(const HgChangedBlocks *blocks);
 
 /* hg_scan_resident.c: table scans of which some blocks are read from cached columns */

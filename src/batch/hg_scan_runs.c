@@ -587,7 +587,7 @@ hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run, const void
 }
 
 bool
-hg_scan_runs_lie(const HgScanRuns *runs, const HgResidentRun *run)
+hg_scan_runs_has_values(const HgScanRuns *runs, const HgResidentRun *run)
 {
 	return hg_scan_runs_values(runs, run, runs->values);
 }

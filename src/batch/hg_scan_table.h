@@ -114,8 +114,8 @@ extern bool hg_scan_runs_join(const HgScanRuns *runs, const HgBatch *batch);
 extern bool hg_scan_runs_values(const HgScanRuns *runs, const HgResidentRun *run,
 								const void **values);
 
-/* Returns what hg_scan_runs_values() would return. */
-extern bool hg_scan_runs_lie(const HgScanRuns *runs, const HgResidentRun *run);
+/* Returns true if hg_scan_runs_values() would find all values in arrays. */
+extern bool hg_scan_runs_has_values(const HgScanRuns *runs, const HgResidentRun *run);
 
 /*
  * hg_scan_table.c: the table of a sequential scan, and which of its blocks are read from cached

@@ -93,7 +93,7 @@ extern "C"
 	/* Returns the bytes of a set of a graph's vertices: a bit each, in 64-bit words. */
 	extern uint64_t hg_flat_vertices_bytes(const HgFlatShape *shape);
 
-	/* Adds the vertices of count keys to such a set. */
+	/* Adds the vertices of count keys to vertices, a set of hg_flat_vertices_bytes() bytes. */
 	extern void hg_flat_mark_vertices(const HgFlatShape *shape, const int64_t *keys, uint32_t count,
 									  uint64_t *vertices);
 

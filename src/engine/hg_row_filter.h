@@ -183,7 +183,7 @@ extern "C"
 		return computes;
 	}
 
-	/* Returns true if some filter of a side does; filters may be NULL. */
+	/* Returns true if some filter of a side computes numbers; filters may be NULL. */
 	static inline bool
 	hg_row_filters_compute(const HgRowFilters *filters)
 	{

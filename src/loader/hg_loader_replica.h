@@ -63,7 +63,7 @@ typedef struct HgReplicaColumn
  */
 extern HgReplicaColumn *hg_replica_column_pin(HgResidentRelation key, const HgPinnedGraph *graph,
 											  AttrNumber number, bool (*is_left)(void));
-/* Unpins the versions. */
+/* Unpins the segment versions that the column replica is made of. */
 extern void hg_replica_column_unpin(HgReplicaColumn *replica);
 
 /*

@@ -30,7 +30,7 @@ extern void hg_loader_init(void);
  * directory.
  */
 
-/* Installs the hook, while shared_preload_libraries are loaded. */
+/* Installs this ProcessUtility hook, while shared_preload_libraries are loaded. */
 extern void hg_holdoff_init(void);
 
 /* hg_loader_worker.c: functions that all background workers of the cache use */

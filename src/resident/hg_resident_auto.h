@@ -19,9 +19,9 @@
 
 #include "resident/hg_resident_graph_key.h"
 
-/* Reserves shared memory, while the server starts. */
+/* Requests shared memory for the notes, while the server starts. */
 extern void hg_auto_request(void);
-/* Initializes the reserved memory. */
+/* Attaches to that shared memory, and initializes it if it is new. */
 extern void hg_auto_startup(void);
 
 /*

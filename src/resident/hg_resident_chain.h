@@ -55,9 +55,9 @@
 
 typedef struct HgChain HgChain;
 
-/* Reserves shared memory, while the server starts. */
+/* Requests shared memory for the chains, while the server starts. */
 extern void hg_chain_request(void);
-/* Initializes the reserved memory. */
+/* Attaches to that shared memory, and initializes it if it is new. */
 extern void hg_chain_startup(void);
 
 /* Returns the chain of a database, or NULL if it has none. */

@@ -77,7 +77,7 @@ extern void hg_device_copy_set_evicted(HgDeviceCopy *copy, uint64 epoch);
 
 /* Returns the set of devices whose processes are recorded to have a replica. */
 extern HgDeviceSet hg_device_copies_present(HgDeviceCopy *copies, const HgReplicaHolders *holders);
-/* Returns the device memory of these replicas, in bytes. */
+/* Returns the device memory of all replicas that are recorded to be present, in bytes. */
 extern Size hg_device_copies_bytes(HgDeviceCopy *copies, const HgReplicaHolders *holders);
 
 /*

@@ -170,7 +170,7 @@ typedef struct HgDirectoryEntry
 /* Maximum number of graphs of an entry. */
 #define HG_DIRECTORY_GRAPHS 1024
 
-/* Reserves shared memory, while the server starts. */
+/* Requests shared memory for the directory, while the server starts. */
 extern void hg_directory_request(void);
 /* Initializes the reserved memory, after the area (hg_resident_memory.h) was created. */
 extern void hg_directory_startup(void);

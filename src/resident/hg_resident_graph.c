@@ -415,15 +415,14 @@ hg_resident_graph_note_lost(const HgPinnedGraph *graph, double blocks)
 static bool
 hg_graph_has_column(HgResidentGraph *graph, AttrNumber number)
 {
-	const int device_no = hg_graph_version_ask_column(graph, number);
+	const int index = hg_graph_version_ask_column(graph, number);
 	HgGraphPartitions *partitioning = hg_graph_version_partitions(graph);
 	HgReplicaHolders holders;
 
-	if (device_no < 0 || !hg_graph_replica_holders(&holders))
+	if (index < 0 || !hg_graph_replica_holders(&holders))
 		return false;
-	return hg_device_copies_present(graph->columns[device_no].copies, &holders) != 0 ||
-		   (partitioning != NULL &&
-			hg_graph_partitions_have_column(partitioning, device_no, &holders));
+	return hg_device_copies_present(graph->columns[index].copies, &holders) != 0 ||
+		   (partitioning != NULL && hg_graph_partitions_have_column(partitioning, index, &holders));
 }
 
 bool

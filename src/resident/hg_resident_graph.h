@@ -183,7 +183,7 @@ extern void hg_resident_graph_note_lost(const HgPinnedGraph *graph, double block
  */
 extern bool hg_resident_graph_ask_column(Relation rel, const HgGraphKey *key, AttrNumber number);
 
-/* Requests and returns the same for a pinned graph. */
+/* Does what hg_resident_graph_ask_column() does, for a graph that is pinned. */
 extern bool hg_resident_graph_has_column(const HgPinnedGraph *graph, AttrNumber number);
 
 /* Returns how much of a table a graph of the key covers now; all zeroes if there is no graph. */

@@ -43,9 +43,9 @@ typedef struct HgResidentStatistics
 	TimestampTz reset_at;				  /* 0: never */
 } HgResidentStatistics;
 
-/* Reserves shared memory, while the server starts. */
+/* Requests shared memory for the counters, while the server starts. */
 extern void hg_resident_statistics_request(void);
-/* Initializes the reserved memory. */
+/* Attaches to that shared memory, and initializes it if it is new. */
 extern void hg_resident_statistics_startup(void);
 
 /* Adds n to a counter. */

@@ -141,7 +141,7 @@ hg_cpu_flat_find_key(const void *keys, uint32_t width, uint32_t low, uint32_t hi
 	return low;
 }
 
-/* Returns true if a row counts. */
+/* Returns true if a row counts by the mask; NULL lets all rows count. */
 static inline bool
 hg_cpu_flat_counts(const HgFlatMask *mask, uint32_t row)
 {

@@ -225,7 +225,7 @@ hg_cpu_flat_group(HgFlatJoin *join)
 extern HgCpuFlatEnd hg_cpu_flat_intersect(HgFlatJoin *join, HgMatchMode mode,
 										  HgCpuFlatPairs *pairs);
 
-/* Compares the remaining probes of the group, likewise. */
+/* Compares the remaining probes of the group, adds to *pairs, and returns why it stopped. */
 extern HgCpuFlatEnd hg_cpu_flat_compare(HgFlatJoin *join, HgMatchMode mode, HgCpuFlatPairs *pairs);
 
 /*

@@ -44,7 +44,10 @@ extern HgStatus hg_cpu_participants_alloc(HgJob *job, uint64_t bytes, uint64_t *
 extern void hg_cpu_participants_publish(HgJob *job, HgSide which, uint64_t handle,
 										HgCpuRunHeader *header);
 
-/* Returns true if a participant has failed before the second wait. */
+/*
+ * Returns true if a participant has failed before it came to the second wait, so that the job fails
+ * for all.
+ */
 extern bool hg_cpu_participants_failed(const HgJob *job);
 
 /* Takes the next unit: outer edges *from .. *from + *rows - 1 of *bin. Returns false at the end. */

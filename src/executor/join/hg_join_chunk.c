@@ -520,7 +520,7 @@ hg_join_next_chunk(HgJoinState *state)
 
 	state->reading.outer_held = false;
 	hg_held_clear(&outer->held);
-	if (hg_row_bits_saved(matched->bits))
+	if (hg_row_bits_has_previous(matched->bits))
 	{
 		HgRowCounts counts;
 

@@ -162,7 +162,10 @@ extern bool hg_join_reduction_program(const HgJoinReduction *reduction, int expr
 									  HgOperand operands[2][HG_MAX_COLUMNS], HgProgram *program,
 									  int *scale);
 
-/* Returns the codes of the device's replicas, which the caller fills in. */
+/*
+ * Returns where the reduction keeps the codes that device replicas have instead of values.  The
+ * caller fills it in.
+ */
 extern HgJoinCodes *hg_join_reduction_codes(HgJoinReduction *reduction);
 
 /* Returns true if replicas of a column of the reduction have codes or scaled integers. */

@@ -45,7 +45,10 @@ typedef struct HgJoinMatched
 	bool once;	  /* and a row matches at most once */
 } HgJoinMatched;
 
-/* Sets what is tracked for the rows that are read from now on. */
+/*
+ * Sets what is tracked of the rows of a side that are read from now on: whether a row has matched,
+ * and with once that a row matches at most once, which is tracked by the same bits.
+ */
 static inline void
 hg_join_matched_begin(HgJoinMatched *matched, bool tracked, bool once)
 {
