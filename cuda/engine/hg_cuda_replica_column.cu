@@ -28,8 +28,9 @@ hg_cuda_replica_mask_init(HgCudaReplicaMask *mask, const HgReplicaUse *use)
 	mask->masked = use->masked != 0;
 }
 
-HgStatus
-hg_cuda_replica_mask_begin(HgCudaWork *work, HgCudaReplicaMask *mask, HgError *error)
+/* Allocates the words, with all bits set, unless they exist. */
+static HgStatus
+replica_mask_begin(HgCudaWork *work, HgCudaReplicaMask *mask, HgError *error)
 {
 	const uint64_t words = hg_replica_mask_words(&mask->shape);
 
@@ -54,7 +55,7 @@ hg_cuda_replica_mask_put(HgCudaWork *work, HgCudaReplicaMask *mask, uint64_t fir
 		return hg_error_set(error, HG_INVALID, nullptr, "a mask goes beyond the rows of its graph");
 	if (count == 0)
 		return HG_OK;
-	HG_TRY(hg_cuda_replica_mask_begin(work, mask, error));
+	HG_TRY(replica_mask_begin(work, mask, error));
 	while (count > 0)
 	{
 		const uint64_t piece = count < HG_APPEND_KEYS ? count : HG_APPEND_KEYS;
@@ -400,7 +401,7 @@ drop_rows(HgCudaWork *work, const HgCudaReplicaLookups *lookups, const HgCudaRep
 	bool two;
 
 	if (drop)
-		HG_TRY(hg_cuda_replica_mask_begin(work, mask, error));
+		HG_TRY(replica_mask_begin(work, mask, error));
 	HG_TRY(hg_cuda_found_look(work, lookup->ordinals, lookups->parts, lookups->stride, mask->words,
 							  drop, &two, error));
 	if (two)
@@ -615,7 +616,7 @@ hg_cuda_replica_filters_apply(HgCudaWork *work, const HgCudaReplicaFilters *filt
 		test.columns[i].values = filters->columns[i]->values;
 		test.columns[i].nulls = filters->columns[i]->nulls;
 	}
-	HG_TRY(hg_cuda_replica_mask_begin(work, mask, error));
+	HG_TRY(replica_mask_begin(work, mask, error));
 	if (hg_filter_computes(&test))
 	{
 		HG_TRY(hg_cuda_alloc_array(work, 1, &lost, error));

@@ -35,9 +35,6 @@ struct HgCudaReplicaMask
 /* Initializes *mask from the replica's use in a job spec. */
 void hg_cuda_replica_mask_init(HgCudaReplicaMask *mask, const HgReplicaUse *use);
 
-/* Allocates the words, with all bits set, unless they exist. */
-HgStatus hg_cuda_replica_mask_begin(HgCudaWork *work, HgCudaReplicaMask *mask, HgError *error);
-
 /* Sets count words of the mask from first_word on, and waits; words NULL sets them to 0. */
 HgStatus hg_cuda_replica_mask_put(HgCudaWork *work, HgCudaReplicaMask *mask, uint64_t first_word,
 								  uint64_t count, const uint64_t *words, HgError *error);

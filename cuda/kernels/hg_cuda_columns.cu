@@ -129,8 +129,12 @@ hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t positio
 	return HG_OK;
 }
 
-uint64_t
-hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uint64_t *position)
+/*
+ * Finds the row with a number, on a side with rows rows.  Sets *position, and returns how many
+ * rows from there on follow each other by position and number; 0 if there is no such row.
+ */
+static uint64_t
+numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number, uint64_t *position)
 {
 	if (numbers->count == 0)
 	{
@@ -320,7 +324,7 @@ hg_cuda_columns_append(HgCudaWork *work, HgCudaColumns *columns, HgCudaNumbers *
 	while (count > 0)
 	{
 		uint64_t position;
-		uint64_t piece = hg_cuda_numbers_find(numbers, rows, first_row, &position);
+		uint64_t piece = numbers_find(numbers, rows, first_row, &position);
 
 		if (piece == 0)
 			return hg_error_set(error, HG_INVALID, nullptr, "a value is of no row");

@@ -52,13 +52,6 @@ struct HgCudaNumbers
 HgStatus hg_cuda_numbers_add(HgCudaNumbers *numbers, const HgHost *host, uint64_t position,
 							 uint64_t count, uint64_t first_row, HgError *error);
 
-/*
- * Finds the row with a number, on a side with rows rows.  Sets *position, and returns how many
- * rows from there on follow each other by position and number; 0 if there is no such row.
- */
-uint64_t hg_cuda_numbers_find(HgCudaNumbers *numbers, uint64_t rows, uint64_t number,
-							  uint64_t *position);
-
 /* Returns true if numbers differ from positions. */
 static inline bool
 hg_cuda_numbers_differ(const HgCudaNumbers *numbers)

@@ -84,8 +84,9 @@ static constexpr uint64_t SMALL_BYTES = UINT64_C(256) << 10;
  * Sizes
  * ------------------------------------------------------------------------ */
 
-int
-hg_cuda_cuckoo_numbers(const HgCudaTable *table)
+/* Returns the 4-byte values of an entry beside its word: 1, or 0 in a set. */
+static int
+cuckoo_numbers(const HgCudaTable *table)
 {
 	return table->spec.content == HG_TABLE_SET ? 0 : 1;
 }
@@ -95,7 +96,7 @@ void
 hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
 						   HgCuckooHashing *hashing)
 {
-	const uint32_t most = hg_cuda_cuckoo_most_slots(table, hg_cuda_cuckoo_numbers(table));
+	const uint32_t most = hg_cuda_cuckoo_most_slots(table, cuckoo_numbers(table));
 	double slots = factor * rows + MORE_SLOTS;
 
 	hashing->bins_log2 = 0;
@@ -425,8 +426,9 @@ static constexpr HgCuckooLaunches LAUNCHES = {
 	launch_spread<Word, true>, launch_distinct<Word>,	  launch_dense<Word>,
 };
 
-const HgCuckooLaunches *
-hg_cuda_cuckoo_launches(const HgTableSpec *spec)
+/* Returns the launches for the tables of a spec. */
+static const HgCuckooLaunches *
+cuckoo_launches(const HgTableSpec *spec)
 {
 	if (spec->content == HG_TABLE_SET)
 		return spec->key_width == 4 ? &LAUNCHES<uint32_t, false> : &LAUNCHES<uint64_t, false>;
@@ -461,7 +463,7 @@ alloc_slots(HgCudaTable *table, HgCudaCuckoo *cuckoo, HgError *error)
 {
 	const uint64_t slots = hg_cuda_cuckoo_slots(cuckoo);
 	const uint32_t width = table->spec.key_width;
-	const bool has_rows = hg_cuda_cuckoo_numbers(table) > 0;
+	const bool has_rows = cuckoo_numbers(table) > 0;
 	const uint64_t cell_bytes = width == 4 && has_rows ? sizeof(uint64_t) : width;
 
 	if (slots > UINT32_MAX)
@@ -503,7 +505,7 @@ fill_bins(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooRows *rows, bo
 	HgCuckooTotals totals;
 
 	HG_TRY(clear_totals(table, cuckoo, error));
-	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)->insert(table, cuckoo, rows, fresh, error));
+	HG_TRY(cuckoo_launches(&table->spec)->insert(table, cuckoo, rows, fresh, error));
 	HG_TRY(read_totals(table, cuckoo, &totals, error));
 	*failed = totals.failed > 0;
 	if (!(fresh && *failed))
@@ -527,8 +529,7 @@ partition(HgCudaTable *table, const HgCuckooHashing *hashing, const void *keys,
 		return hg_cuda_partition_make(&table->work, width, const_cast<void *>(keys), rows, count,
 									  HG_KEEP_KEYS, hashing->bins_log2, parts, error);
 	HG_TRY(hg_cuda_alloc(&table->work, count * width, &spread, error));
-	HG_TRY(
-		hg_cuda_cuckoo_launches(&table->spec)->spread(table, hashing, keys, count, spread, error));
+	HG_TRY(cuckoo_launches(&table->spec)->spread(table, hashing, keys, count, spread, error));
 	return hg_cuda_partition_make(&table->work, width, spread, rows, count, HG_KEEP_ROWS,
 								  hashing->bins_log2, parts, error);
 }
@@ -557,8 +558,7 @@ export_bins(HgCudaTable *table, const HgCudaCuckoo *cuckoo, bool by_row, void *k
 			HgError *error)
 {
 	HG_TRY(clear_totals(table, cuckoo, error));
-	return hg_cuda_cuckoo_launches(&table->spec)
-		->export_bins(table, cuckoo, by_row, keys, rows, error);
+	return cuckoo_launches(&table->spec)->export_bins(table, cuckoo, by_row, keys, rows, error);
 }
 
 /*
@@ -640,8 +640,7 @@ hg_cuda_cuckoo_absent(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void
 	HgCuckooTotals totals;
 
 	HG_TRY(clear_totals(table, cuckoo, error));
-	HG_TRY(
-		hg_cuda_cuckoo_launches(&table->spec)->absent(table, cuckoo, keys, count, keys_out, error));
+	HG_TRY(cuckoo_launches(&table->spec)->absent(table, cuckoo, keys, count, keys_out, error));
 	HG_TRY(read_totals(table, cuckoo, &totals, error));
 	*absent = totals.cursor;
 	return HG_OK;
@@ -696,7 +695,7 @@ hg_cuda_cuckoo_erase(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTable
 	if (batch->count == 0)
 		return HG_OK;
 	HG_TRY(clear_totals(table, cuckoo, error));
-	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)->erase(table, cuckoo, batch, error));
+	HG_TRY(cuckoo_launches(&table->spec)->erase(table, cuckoo, batch, error));
 	HG_TRY(read_totals(table, cuckoo, &totals, error));
 	cuckoo->in_bins -= totals.rows;
 	cuckoo->beside = totals.beside;
@@ -744,7 +743,7 @@ make_dense(HgCudaTable *table, const HgCudaPartition *parts, const HgCuckooSpars
 	HG_TRY(hg_cuda_alloc(work, distinct->count * table->spec.key_width, &distinct->words, error));
 	if (groups)
 		HG_TRY(hg_cuda_alloc_array(work, distinct->count + 1, &distinct->offsets, error));
-	return hg_cuda_cuckoo_launches(&table->spec)->dense(table, parts, sparse, distinct, error);
+	return cuckoo_launches(&table->spec)->dense(table, parts, sparse, distinct, error);
 }
 
 /* Finds the distinct words of all bins of a partition.  Waits. */
@@ -759,7 +758,7 @@ find_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCuckooHashing *h
 		cudaMemsetAsync(sparse->counts, 0, (bins + 1) * sizeof(uint32_t), table->work.stream),
 		error);
 	HG_TRY(clear_totals(table, cuckoo, error));
-	HG_TRY(hg_cuda_cuckoo_launches(&table->spec)
+	HG_TRY(cuckoo_launches(&table->spec)
 			   ->distinct(table, cuckoo, hashing, parts, first_row, sparse, error));
 	return read_totals(table, cuckoo, totals, error);
 }
@@ -829,7 +828,7 @@ hg_cuda_cuckoo_distinct(HgCudaTable *table, HgCudaCuckoo *cuckoo, const HgCudaTa
 HgStatus
 hg_cuda_cuckoo_to_keys(HgCudaTable *table, HgCuckooDistinct *distinct, HgError *error)
 {
-	return hg_cuda_cuckoo_launches(&table->spec)
+	return cuckoo_launches(&table->spec)
 		->to_keys(table, &distinct->hashing, distinct->words, distinct->count, distinct->words,
 				  error);
 }
@@ -868,7 +867,7 @@ hg_cuda_cuckoo_find(HgCudaTable *table, const HgCudaCuckoo *cuckoo, const void *
 					uint64_t count, bool counts, const uint64_t *offsets, uint32_t *rows,
 					HgError *error)
 {
-	return hg_cuda_cuckoo_launches(&table->spec)
+	return cuckoo_launches(&table->spec)
 		->find(table, cuckoo, keys, count, counts, offsets, rows, error);
 }
 

@@ -210,9 +210,6 @@ uint64_t hg_cuda_cuckoo_insert_bytes(const HgTableSpec *spec, uint64_t rows);
 /* Factor by which an array grows after restarts. */
 constexpr double HG_CUCKOO_GROWN = 1.25;
 
-/* Returns the 4-byte values of an entry beside its word: 1, or 0 in a set. */
-int hg_cuda_cuckoo_numbers(const HgCudaTable *table);
-
 /* Sets bins_log2 and buckets for this many rows, with factor slots for each. */
 void hg_cuda_cuckoo_choose_size(const HgCudaTable *table, double rows, double factor,
 								HgCuckooHashing *hashing);
@@ -300,8 +297,5 @@ struct HgCuckooLaunches
 					  const HgCuckooSparse *sparse, const HgCuckooDistinct *distinct,
 					  HgError *error);
 };
-
-/* Returns the launches for the tables of a spec. */
-const HgCuckooLaunches *hg_cuda_cuckoo_launches(const HgTableSpec *spec);
 
 #endif /* HG_CUDA_CUCKOO_H */

@@ -59,8 +59,9 @@ static constexpr int THREADS = HG_STATIC_THREADS;
 /* Slots that an Ellpack may have however few rows it has. */
 static constexpr uint64_t SLOTS_ALLOWED = 1024;
 
-void
-hg_static_free(HgCudaWork *work, HgStaticGraph *graph)
+/* Frees the arrays and zeroes the graph. */
+static void
+static_free(HgCudaWork *work, HgStaticGraph *graph)
 {
 	hg_cuda_free(work, graph->lists.starts);
 	hg_cuda_free(work, graph->lists.slots.words);
@@ -211,9 +212,10 @@ find_sizes(HgCudaWork *work, const uint32_t *offsets, const HgStaticLists *lists
 	return HG_OK;
 }
 
-HgStatus
-hg_static_csr_lists(HgCudaWork *work, const HgStaticGraph *graph, uint64_t *longest,
-					uint64_t *empty, HgError *error)
+/* Sets the rows of the longest list, and the number of empty lists, of a csr graph.  Waits. */
+static HgStatus
+static_csr_lists(HgCudaWork *work, const HgStaticGraph *graph, uint64_t *longest, uint64_t *empty,
+				 HgError *error)
 {
 	HgStaticSizes sizes;
 
@@ -351,10 +353,15 @@ build(HgCudaTable *table, HgStaticInput *all, HgStaticGraph *built, HgError *err
 	return HG_OK;
 }
 
-HgStatus
-hg_static_build(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
-				const HgCudaTableBatch *in, HgStaticGraph *built, HgTableChange *change,
-				HgError *error)
+/*
+ * Builds a graph of the rows of an old one that out does not erase, and of the rows of in; either
+ * batch may be NULL.  The old graph stays as it is.  Returns HG_INVALID if an Ellpack would be
+ * padded beyond its limit.
+ */
+static HgStatus
+static_build(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
+			 const HgCudaTableBatch *in, HgStaticGraph *built, HgTableChange *change,
+			 HgError *error)
 {
 	HgStaticInput all;
 
@@ -377,8 +384,9 @@ hg_static_build(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableB
 	return HG_OK;
 }
 
-void
-hg_static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
+/* Adds the most memory of a table with this many rows. */
+static void
+static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory)
 {
 	const uint64_t width = spec->key_width;
 	const HgStaticForm form = hg_static_form(spec);
@@ -580,7 +588,7 @@ static_open(HgCudaTable *, HgError *)
 static void
 static_close(HgCudaTable *table)
 {
-	hg_static_free(&table->work, &static_of(table)->graph);
+	static_free(&table->work, &static_of(table)->graph);
 }
 
 static HgStatus
@@ -591,8 +599,8 @@ static_change(HgCudaTable *table, const HgCudaTableBatch *out, const HgCudaTable
 	HgTableChange done = {0, 0};
 	HgStaticGraph built;
 
-	HG_TRY(hg_static_build(table, &self->graph, out, in, &built, &done, error));
-	hg_static_free(&table->work, &self->graph);
+	HG_TRY(static_build(table, &self->graph, out, in, &built, &done, error));
+	static_free(&table->work, &self->graph);
 	self->graph = built;
 	table->rows = built.rows;
 	if (self->built)
@@ -727,11 +735,10 @@ static_describe(HgCudaTable *table, HgTableStats *stats, HgError *error)
 	stats->empty_lists = graph->empty;
 	if (table->spec.kind != HG_TABLE_CSR)
 		return HG_OK;
-	return hg_static_csr_lists(&table->work, graph, &stats->longest_list, &stats->empty_lists,
-							   error);
+	return static_csr_lists(&table->work, graph, &stats->longest_list, &stats->empty_lists, error);
 }
 
 const HgCudaTableCalls hg_cuda_table_static = {
-	sizeof(StaticTable), hg_static_memory, static_open,	  static_change,   static_find,
-	static_count,		 static_match,	   static_export, static_describe, static_close,
+	sizeof(StaticTable), static_memory, static_open,   static_change,	static_find,
+	static_count,		 static_match,	static_export, static_describe, static_close,
 };

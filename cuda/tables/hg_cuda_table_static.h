@@ -113,27 +113,8 @@ HgStatus hg_static_concatenate(HgCudaTable *table, const HgStaticGraph *old,
 							   HgStaticInput *all, HgError *error);
 uint64_t hg_static_erased_bytes(uint64_t rows);
 
-/*
- * Builds a graph of the rows of an old one that out does not erase, and of the rows of in; either
- * batch may be NULL.  The old graph stays as it is.  Returns HG_INVALID if an Ellpack would be
- * padded beyond its limit.
- */
-HgStatus hg_static_build(HgCudaTable *table, const HgStaticGraph *old, const HgCudaTableBatch *out,
-						 const HgCudaTableBatch *in, HgStaticGraph *built, HgTableChange *change,
-						 HgError *error);
-
 /* Copies keys, and rows unless NULL, out of a graph, in any order. */
 HgStatus hg_static_export(HgCudaTable *table, const HgStaticGraph *graph, void *keys,
 						  uint32_t *rows, HgError *error);
-
-/* Sets the rows of the longest list, and the number of empty lists, of a csr graph.  Waits. */
-HgStatus hg_static_csr_lists(HgCudaWork *work, const HgStaticGraph *graph, uint64_t *longest,
-							 uint64_t *empty, HgError *error);
-
-/* Adds the most memory of a table with this many rows. */
-void hg_static_memory(const HgTableSpec *spec, uint64_t rows, HgTableMemory *memory);
-
-/* Frees the arrays and zeroes the graph. */
-void hg_static_free(HgCudaWork *work, HgStaticGraph *graph);
 
 #endif /* HG_CUDA_TABLE_STATIC_H */
