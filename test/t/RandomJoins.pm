@@ -32,6 +32,8 @@ use warnings;
 use Exporter 'import';
 
 our @EXPORT = qw(random_tables random_join random_aggregation random_settings join_kinds);
+# for RandomQueries.pm
+our @EXPORT_OK = qw(pick chance start_query new_alias random_table random_from random_filter random_settings join_kinds);
 
 my $hour = q{interval '1 hour'};
 
@@ -740,6 +742,15 @@ sub above
 		"select count(*) from ($query) s union all select count(*) from ($query) s",
 		"select s::text from ($query) s intersect all select s::text from ($query) s",
 		"select s::text from ($query) s union select s::text from ($query) s");
+}
+
+# A query begins, which has no row outside.
+sub start_query
+{
+	$aliases = 0;
+	$lateral = '';
+	$tables_left = 4;
+	return;
 }
 
 sub random_join
