@@ -245,6 +245,21 @@ hg_sort_takes_scan(const Path *path)
 		   (path->parent->tuples >= hg_min_rows || hg_force);
 }
 
+/*
+ * Returns true if a path in its relation's list still exists. Core adds an input that is sorted to
+ * the ordered relation as it is, and frees it there if another path is better: the input's list
+ * then points to memory that is free, or in use for something else. Of that, nothing is a path
+ * whose parent is the input: all paths that core makes meanwhile belong to the ordered relation.
+ * What has been freed and still looks like a path is sorted, which hg_sort_takes() refuses.
+ */
+static bool
+hg_path_exists(const RelOptInfo *rel, const Path *path)
+{
+	return (IsA(path, Path) || IsA(path, AppendPath) || IsA(path, ProjectionPath) ||
+			IsA(path, CustomPath)) &&
+		   path->parent == rel;
+}
+
 /* Returns true if the node can stand above a path. */
 static bool
 hg_sort_takes(const PlannerInfo *root, const Path *path)
@@ -366,6 +381,24 @@ hg_sort_path_create(const PlannerInfo *root, RelOptInfo *rel, Path *input, int l
 	return &path->custom.path;
 }
 
+/* Returns the paths of a list that the node can stand above, and should. */
+static List *
+hg_find_sort_inputs(const PlannerInfo *root, const RelOptInfo *rel, const List *paths, int limit)
+{
+	List *inputs = NIL;
+	ListCell *lc;
+
+	foreach (lc, paths)
+	{
+		Path *path = lfirst(lc);
+
+		if (hg_path_exists(rel, path) && hg_sort_takes(root, path) &&
+			hg_sort_pays(root, path, limit))
+			inputs = lappend(inputs, path);
+	}
+	return inputs;
+}
+
 /* Adds a sorted path with the target that the query needs. */
 static void
 hg_add_sorted(PlannerInfo *root, RelOptInfo *ordered_rel, Path *path)
@@ -395,26 +428,21 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 	const Query *parse = root->parse;
 	bool all = hg_needs_all_rows(parse);
 	int limit = all ? 0 : hg_needed_rows(parse);
+	List *inputs;
+	List *partial_inputs = NIL;
 	ListCell *lc;
 
 	/* targets of set operations number their columns otherwise than the query's ORDER BY */
 	if ((!all && limit == 0) || root->sort_pathkeys == NIL || parse->rowMarks != NIL ||
 		parse->hasTargetSRFs || parse->setOperations != NULL)
 		return;
-	foreach (lc, input_rel->pathlist)
-	{
-		Path *input = lfirst(lc);
-
-		if (hg_sort_takes(root, input) && hg_sort_pays(root, input, limit))
-			hg_add_sorted(root, ordered_rel, hg_sort_path_create(root, ordered_rel, input, limit));
-	}
-	if (!ordered_rel->consider_parallel)
-		return;
-	foreach (lc, input_rel->partial_pathlist)
-	{
-		Path *input = lfirst(lc);
-
-		if (hg_sort_takes(root, input) && hg_sort_pays(root, input, limit))
-			hg_consider_shared_sort(root, ordered_rel, input, limit);
-	}
+	inputs = hg_find_sort_inputs(root, input_rel, input_rel->pathlist, limit);
+	if (ordered_rel->consider_parallel)
+		partial_inputs =
+			hg_find_sort_inputs(root, input_rel, input_rel->partial_pathlist, limit);
+	/* from here on, sorted inputs may be freed */
+	foreach (lc, inputs)
+		hg_add_sorted(root, ordered_rel, hg_sort_path_create(root, ordered_rel, lfirst(lc), limit));
+	foreach (lc, partial_inputs)
+		hg_consider_shared_sort(root, ordered_rel, lfirst(lc), limit);
 }
