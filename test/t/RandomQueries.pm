@@ -4,7 +4,8 @@
 #
 #	random_query($shape)	a query of that shape: { sql, ordered => it has an ORDER BY that decides the order }
 #	query_shapes()			the shapes
-#	query_settings($version)	SET commands for what may not change a result
+#	shape_weight($shape)	how often it is to be drawn
+#	query_settings($version, $shape)	SET commands for what may not change the result of a query of that shape
 #
 # All draw from Perl's generator.
 #
@@ -30,7 +31,7 @@ use Exporter 'import';
 use List::Util qw(shuffle uniq);
 use RandomJoins qw(pick chance start_query new_alias random_table random_from random_filter random_settings join_kinds);
 
-our @EXPORT = qw(random_query query_shapes query_settings);
+our @EXPORT = qw(random_query query_shapes shape_weight query_settings);
 
 my %class_of = (
 	(map { $_ => 'int' } qw(n i2 i4 ad dn)), (map { $_ => 'big' } qw(i8 ge)), (map { $_ => 'text' } qw(tx vc lt wide pk dt)),
@@ -125,7 +126,7 @@ sub filtered
 {
 	my ($source) = @_;
 
-	push @{ $source->{where} }, random_filter(pick(@{ $source->{names} })->{name}, 2) if chance(35);
+	push @{ $source->{where} }, random_filter(pick(@{ $source->{names} })->{name}, 2) if chance(25);
 	return $source;
 }
 
@@ -205,7 +206,7 @@ sub raising_expression
 	my %sql = (
 		int => [ '1 / (COL % 1000 - 7)', 'COL + 2147483600', 'COL::int2', '10 % (COL % 50)', '(select t2.i4 from t2 where t2.i4 > COL % 9)' ],
 		big => [ '1 / (COL % 1000 - 7)', 'COL::int4', 'COL * 9223372036854775' ],
-		text => [ 'COL::int', q{substr(COL, 1, 1 - length(COL))}, q{('a' || COL)::numeric}, '(select t3.i4 from t3 where t3.tx > COL)' ]);
+		text => [ 'COL::int', q{length(substr(COL, 1, 1 - length(COL)))}, q{('a' || COL)::numeric}, '(select t3.i4 from t3 where t3.tx > COL)' ]);
 
 	$raises = 0;
 	my $sql = pick(@{ $sql{ $column->{class} } });
@@ -218,7 +219,7 @@ sub perhaps_raising
 {
 	my ($source) = @_;
 
-	return $raises && $depth == 0 && chance(60) ? raising_expression($source) // () : ();
+	return $raises && $depth == 0 && chance(80) ? raising_expression($source) // () : ();
 }
 
 sub some
@@ -228,6 +229,15 @@ sub some
 	my %is;
 
 	return grep { !$is{ $_->{sql} }++ } @some;
+}
+
+# Plain columns that look alike where they are equal.
+sub columns
+{
+	my ($source, @counts) = @_;
+	my %is;
+
+	return grep { !$is{ $_->{sql} }++ } map { column($source, undef, 1) // expression('7::int', 'int') } 1 .. pick(@counts);
 }
 
 # ------------------------------------------------------------------ aggregates
@@ -338,7 +348,7 @@ sub random_limit
 	my $rows = pick(0, 1, 3, 10, 10, 50, 100, 1000, 100000);
 
 	return '' if $raises;
-	return pick(" limit $rows", " limit $rows", " limit $rows offset " . pick(0, 1, 7, 100, 5000), ' offset ' . pick(1, 20, 1000),
+	return pick((" limit $rows") x 5, (" limit $rows offset " . pick(1, 7, 20)) x 2, " limit $rows offset " . pick(0, 1, 7, 100, 5000), ' offset ' . pick(1, 20, 1000),
 		" fetch first $rows rows only", ' fetch first ' . ($rows || 1) . ' rows with ties', ' limit all', " limit (select $rows)");
 }
 
@@ -434,7 +444,7 @@ sub grouping_sets_query
 	push @shown, expression("(grouping($first) + count(*))", 'big') if chance(15);
 	push @shown, expression("coalesce(($keys[-1]{sql})::text, 'none')", 'text') if chance(20);
 	push @shown, expression("(case when grouping($first) = 1 then ($keys[-1]{sql})::text else 'other' end)", 'text') if chance(15);
-	push @shown, expression("(select max(t2.tx) from t2 where t2.i4 > length(($first)::text))", 'text') if chance(8);
+	push @shown, expression("(select max(t2.tx) from t2 where t2.i4 > length(($first)::text))", 'text') if chance(15) && $first =~ /^[a-z0-9.]+$/;
 	push @shown, expression("(rank() over (partition by grouping($first) order by count(*)))", 'big') if chance(8);
 	$rest .= ' having ' . pick(having(\@keys, []), "grouping($first) = 1", "grouping($first) = 0 or count(*) > 5", "grouping($first) < count(*)") if chance(35);
 	my $query = show($source, [ shuffle(@shown) ], $rest);
@@ -492,8 +502,8 @@ sub set_operation_query
 sub sorted_query
 {
 	my $source = source();
-	my @shown = (some($source, chance(80), 1 .. 4), perhaps_raising($source));
-	my @hidden = chance(40) ? some($source, 0, 1, 1, 2) : ();
+	my @shown = (chance(80) ? columns($source, 1 .. 5) : some($source, chance(80), 1 .. 4), perhaps_raising($source));
+	my @hidden = chance(30) ? (chance(80) ? columns($source, 1, 1, 2) : some($source, 0, 1, 1, 2)) : ();
 
 	return sorted(show($source, \@shown), 0, @hidden);
 }
@@ -513,12 +523,13 @@ sub window_query
 	my $partition = chance(60) ? 'partition by ' . random_expression($source)->{sql} . ' ' : '';
 	my $order = random_expression($source)->{sql} . direction();
 	my $number = column($source, 'int|big');
-	my @windows = (
-		# rows that compare equal in all of what is shown are the same
+	# rows that compare equal in all of what is shown beside one of these are the same
+	my @of_position = (
 		expression("(row_number() over (order by $all))", 'big'),
 		expression("(lag($shown[0]{sql}) over (order by $all))", $shown[0]{class}),
-		expression("(first_value($shown[-1]{sql}) over (order by $all))", $shown[-1]{class}),
-		# and peers have the same of these
+		expression("(first_value($shown[-1]{sql}) over (order by $all))", $shown[-1]{class}));
+	# and peers have the same of these
+	my @windows = (
 		expression("(rank() over (${partition}order by $order))", 'big'),
 		expression("(dense_rank() over (${partition}order by $order))", 'big'),
 		expression("(count(*) over (${partition}))", 'big'),
@@ -535,7 +546,7 @@ sub window_query
 
 		return chance(40) ? sorted($query) : $query;
 	}
-	my $query = show($source, [ @shown, (shuffle(@windows))[ 0 .. pick(0, 0, 1) ] ]);
+	my $query = show($source, [ @shown, chance(25) ? pick(@of_position) : (shuffle(@windows))[ 0 .. pick(0, 0, 1) ] ]);
 	return chance(40) ? sorted($query) : $query;
 }
 
@@ -711,11 +722,16 @@ my %shapes = (
 	aggregates => \&aggregate_query, sets => \&grouping_sets_query, distinct_aggregates => \&distinct_aggregate_query,
 	distinct => \&distinct_query, set_operations => \&set_operation_query, sorted => \&sorted_query, plain => \&plain_query,
 	windows => \&window_query, correlated => \&correlated_query, lateral => \&lateral_query);
+# how often they are drawn
+my %weights = (
+	aggregates => 3, sets => 3, distinct_aggregates => 2, distinct => 2, set_operations => 3, sorted => 5, plain => 1,
+	windows => 2, correlated => 5, lateral => 2);
 # which stand below others
 my @below = (('aggregates') x 3, 'sets', 'distinct', 'distinct', 'set_operations', 'sorted', 'sorted', 'plain', 'windows', 'correlated');
 
 sub any_query { return $shapes{ pick(@below) }->(); }
 sub query_shapes { return sort keys %shapes; }
+sub shape_weight { return $weights{ $_[0] }; }
 
 sub random_query
 {
@@ -723,14 +739,14 @@ sub random_query
 
 	start_query();
 	$depth = 0;
-	$raises = chance(5) ? 1 : undef;
+	$raises = chance(10) ? 1 : undef;
 	my $query = $shapes{$shape}->();
 	return { sql => $query->{sql}, ordered => $query->{ordered} };
 }
 
 sub query_settings
 {
-	my ($version) = @_;
+	my ($version, $shape) = @_;
 	my %settings = (
 		'enable_hashagg' => pick('on', 'on', 'off'),
 		'enable_incremental_sort' => pick('on', 'off'),
@@ -738,6 +754,8 @@ sub query_settings
 		'hashgraph.float_sums' => pick('on', 'off'),
 		'hashgraph.force' => pick('on', 'on', 'on', 'off'));
 
+	# workers that start for each row outside take minutes
+	$settings{max_parallel_workers_per_gather} = 0 if $shape eq 'lateral' || $shape eq 'correlated' && chance(60);
 	return random_settings($version) . ' ' . join(' ', map { "set $_ = '$settings{$_}';" } sort keys %settings);
 }
 

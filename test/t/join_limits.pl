@@ -305,5 +305,20 @@ foreach my $room (1, 64)
 is(removed_rows('select s.id, c.id from s right join c on c.id = s.id order by s.up limit 5'), 0, 'a join that returns inner rows without a match keeps all outer rows');
 is(removed_rows('select s.id from s join c using (v) order by s.te limit 5'), 0, 'texts are not compared in scans');
 
+# ------------------------------------------------------------------ paths that are freed
+
+# core frees a sorted path that several processes make, while the list of inputs still has it
+$node->safe_psql('postgres', q{create type color as enum ('red', 'green', 'blue');
+	create table q (id int, da date, co color, lo text) partition by hash (id);}
+	  . join('', map { "create table q$_ partition of q for values with (modulus 3, remainder $_);" } 0 .. 2)
+	  . q{insert into q select n, date '2000-01-01' + n * 7919 % 2000, (array['red', 'green', 'blue'])[n % 3 + 1]::color, repeat('x', 1000) from generate_series(1, 500) n; analyze q;});
+become_resident($node, qw(q0 q1 q2));
+foreach my $order ('co, da', 'co, da nulls first', 'da, co', 'id')
+{
+	my $query = "set max_parallel_workers_per_gather = 1; set hashgraph.min_rows = 0; select da, co from q order by $order";
+
+	is($node->safe_psql('postgres', $query), $node->safe_psql('postgres', "set hashgraph.enabled = off; $query"), "$order: partitions are sorted by several processes or one");
+}
+
 $node->stop;
 done_testing();

@@ -20,108 +20,18 @@ use warnings;
 use FindBin;
 use lib $FindBin::Bin;
 use HashGraphTest;
+use List::Util qw(min);
+use RandomCheck;
 use RandomJoins;
-use List::Util qw(min sum0);
-use PostgreSQL::Test::Utils;
 use Test::More;
 
 my $seed = $ENV{HG_SEED} // 20;
 my $queries = $ENV{HG_QUERIES} // ($ENV{HG_QUICK} ? 250 : 750);
-my $round_size = 1000;
 # what is shown of the failures of a kind
 my $most_shown = 5;
 
 my %kinds = join_kinds();
 my @kinds = sort keys %kinds;
-
-# random_check(query, kinds, backend): 'same, without the node' where no plan node is ours, or
-# 'same, N rows', with ', by TYPES' where HashGraph joins ran and one of them may have been of these
-# kinds, ', aggregated' where the plan has the node that aggregates above one, ', in parallel' where
-# it has a join for several processes, ', served' where tables would be served from resident columns, and ', spilled' where a join
-# went to disk; 'different, ...' or 'error, ...'.
-#
-# That joins ran shows in hashgraph_last_joins(), which then is not what it was; those in
-# parallel workers do not show there, and the plan stands for them.
-my $check = <<'SQL';
-create extension if not exists hashgraph;
-create function random_check(query text, kinds text[], backend text) returns text
-language plpgsql as $$
-declare
-  -- of half of the queries as rows that are formed, of the others as it comes
-  digest constant text := 'select count(*) as n, sum(hashtextextended(r::text, 0)) as h from '
-    || case when hashtext(query) % 2 = 0 then '(select * from (%s) q offset 0) r' else '(%s) r' end;
-  ours record;
-  theirs record;
-  line text;
-  planned text[] := '{}';
-  aggregated bool := false;
-  in_parallel bool := false;
-  served bool := false;
-  in_workers bool := false;
-  by_node bool := false;
-  before text;
-  after text;
-  elsewhere text;
-  types text[];
-  spilled bool;
-  missing text;
-  surplus text;
-begin
-  perform set_config('hashgraph.enabled', 'on', false);
-  for line in execute 'explain ' || format(digest, query) loop
-    planned := planned || substring(line from '^ *Join Type: (.*)$');
-    in_workers := in_workers or line ~ 'Gather';
-    by_node := by_node or line ~ 'HashGraph(Join|Aggregate)';
-    aggregated := aggregated or line ~ 'HashGraphAggregate';
-    in_parallel := in_parallel or line ~ 'Parallel Custom Scan .HashGraphJoin';
-    served := served or line ~ 'Resident Blocks: [1-9]';
-  end loop;
-  -- nothing to compare, and core's nested loops may last for ever
-  if not by_node then
-    return 'same, without the node';
-  end if;
-  select string_agg(j::text, ' ') into before from hashgraph_last_joins() j;
-  execute format(digest, query) into ours;
-  select string_agg(j::text, ' '), array_agg(j.join_type),
-         -- cached HashGraphs are joined where it is cheaper, under both backends
-         string_agg(distinct j.backend, ' ')
-           filter (where j.backend <> random_check.backend and j.build is distinct from 'resident'),
-         bool_or(j.spilled_bytes > 0)
-    into after, types, elsewhere, spilled from hashgraph_last_joins() j;
-  if after is not distinct from before then
-    types := case when in_workers then planned end;
-    spilled := false;
-  elsif elsewhere is not null then
-    return 'error, it ran on ' || elsewhere;
-  end if;
-  perform set_config('hashgraph.enabled', 'off', false);
-  -- otherwise core may take nested loops that last for ever
-  perform set_config('enable_seqscan', 'on', false), set_config('enable_material', 'on', false),
-          set_config('max_parallel_workers_per_gather', '0', false);
-  execute format(digest, query) into theirs;
-  if ours is not distinct from theirs then
-    return format('same, %s rows%s%s%s%s%s', ours.n,
-                  case when types && kinds then ', by ' || array_to_string(types, '+') end,
-                  case when aggregated then ', aggregated' end,
-                  case when in_parallel then ', in parallel' end,
-                  case when served then ', served' end,
-                  case when spilled then ', spilled' end);
-  end if;
-  execute format('create temp table theirs as select r::text from (%s) r', query);
-  perform set_config('hashgraph.enabled', 'on', false);
-  execute format('create temp table ours as select r::text from (%s) r', query);
-  select string_agg(left(r, 200), ' ') into missing
-    from (select r from theirs except all select r from ours limit 3) s;
-  select string_agg(left(r, 200), ' ') into surplus
-    from (select r from ours except all select r from theirs limit 3) s;
-  drop table ours, theirs;
-  return format('different, %s rows instead of %s; missing: %s; surplus: %s',
-                ours.n, theirs.n, missing, surplus);
-exception when others then
-  return format('error, %s: %s', sqlstate, sqlerrm);
-end
-$$;
-SQL
 
 # inputs are read in parallel wherever that is allowed
 my $node = new_server('random', conf => ($ENV{HG_DEBUG_BUILD} ? "hashgraph.fault_resident_at_once = on\n" : '') . <<'CONF');
@@ -134,54 +44,24 @@ wal_level = replica
 CONF
 my $version = major_version($node);
 
-# The rounds: [ seed of the tables, database, queries ].
-my @rounds = map { [ $seed + $_, "random_$_", min($round_size, $queries - $_ * $round_size) ] }
-  0 .. int(($queries - 1) / $round_size);
+my @rounds = random_rounds($seed, $queries);
 
-# The queries of a kind in a round, each with its settings: [ SET commands, query ].
+# The queries of a kind in a round.
 sub queries_of
 {
-	my ($kind, $round_seed, $count) = @_;
+	my ($kind, $round, $part) = @_;
 
-	srand($round_seed * 1000 + ord($kind));
-	return map { [ random_settings($version), $kind eq 'aggregation' ? random_aggregation() : random_join($kind) ] } 1 .. $count;
+	srand($round->{seed} * 1000 + ord($kind));
+	return map { { set => random_settings($version), types => $kinds{$kind},
+			sql => $kind eq 'aggregation' ? random_aggregation() : random_join($kind) } }
+	  1 .. int(($round->{queries} + $#kinds) / @kinds * $part);
 }
 
-# Run queries in one session; returns what random_check said of each.
-sub run_queries
-{
-	my ($database, $kind, $backend, @batch) = @_;
-	my $types = join(',', map { "\"$_\"" } @{ $kinds{$kind} // [] });
-	my @lines = (
-		"set hashgraph.force = on;", "set statement_timeout = '60s';",
-		"set hashgraph.backend = $backend;");
-	my ($stdout, $stderr);
-
-	push @lines, "\\echo query $_", $batch[$_][0],
-	  "select random_check(\$q\$$batch[$_][1]\$q\$, '{$types}', '$backend');"
-	  for 0 .. $#batch;
-	$node->psql($database, join("\n", @lines),
-		stdout => \$stdout, stderr => \$stderr, on_error_stop => 0,
-		timeout => $PostgreSQL::Test::Utils::timeout_default + 2 * @batch);
-	diag($stderr) if $stderr ne '';
-
-	my %said = $stdout =~ /^query (\d+)\n(?!query)(.*)$/mg;
-	return map { $said{$_} // 'error, no result' } 0 .. $#batch;
-}
+# Nothing that a query computes may raise an error.
+sub is_right { return $_[0] =~ /^same,(?! error)/; }
 
 note "HG_SEED=$seed HG_QUERIES=$queries";
-foreach my $round (@rounds)
-{
-	my ($round_seed, $database) = @$round;
-
-	$node->safe_psql('postgres', "create database $database");
-	$node->safe_psql($database, $check . random_tables($round_seed));
-	$node->safe_psql($database, q{select hashgraph_resident_add(oid, keys => (select array_agg("column") from hashgraph_resident_advise(c.oid) where graph_bytes > 0))
-		from pg_class c where relkind = 'r' and relname ~ '^t[0-9]*[02468](_|$)'});
-	# a vacuum that comes soon after the rows sets no bits
-	wait_for(sub {
-		$node->safe_psql($database, q{select sum(blocks_resident) > 0.95 * sum(blocks_total) from hashgraph_resident where state <> 'declined'}) eq 't' }, 30, every => 0.5, between => sub { $node->safe_psql($database, 'vacuum') });
-}
+random_databases($node, @rounds);
 
 foreach my $covered (backends())
 {
@@ -197,15 +77,14 @@ foreach my $covered (backends())
 
 		foreach my $round (@rounds)
 		{
-			my ($round_seed, $database, $size) = @$round;
-			my @batch = queries_of($kind, $round_seed, int(($size + $#kinds) / @kinds));
-			my @answers = run_queries($database, $kind, $backend, @batch);
+			my @batch = queries_of($kind, $round, 1);
+			my @answers = run_random($node, $round->{database}, $backend, @batch);
 
 			$total += @batch;
 			push @said, @answers;
-			foreach my $n (grep { $answers[$_] !~ /^same,/ } 0 .. $#batch)
+			foreach my $n (grep { !is_right($answers[$_]) } 0 .. $#batch)
 			{
-				diag("seed $round_seed, query $n: $batch[$n][0]\n$batch[$n][1]\n--> $answers[$n]")
+				diag("seed $round->{seed}, query $n: $batch[$n]{set}\n$batch[$n]{sql}\n--> $answers[$n]")
 				  if $failed++ < $most_shown;
 			}
 		}
@@ -238,13 +117,12 @@ foreach my $covered (backends())
 	my ($total, $tables, @failed) = (0, 0);
 	foreach my $round (@rounds)
 	{
-		my ($round_seed, $database, $size) = @$round;
-		my @batch = queries_of('aggregation', $round_seed, int(($size + $#kinds) / @kinds / 2));
-		my @answers = run_queries($database, 'aggregation', $backend, @batch);
+		my @batch = queries_of('aggregation', $round, 0.5);
+		my @answers = run_random($node, $round->{database}, $backend, @batch);
 
 		$total += @batch;
 		$tables += grep { /, aggregated.*, served/ } @answers;
-		push @failed, map { "seed $round_seed, aggregation $_: $batch[$_][0]\n$batch[$_][1]\n--> $answers[$_]" } grep { $answers[$_] !~ /^same,/ } 0 .. $#batch;
+		push @failed, map { "seed $round->{seed}, aggregation $_: $batch[$_]{set}\n$batch[$_]{sql}\n--> $answers[$_]" } grep { !is_right($answers[$_]) } 0 .. $#batch;
 	}
 	is(scalar @failed, 0, "$label: $total random aggregations of one table agree with PostgreSQL's own") or diag(@failed[ 0 .. min($#failed, $most_shown) ]);
 	cmp_ok($tables, '>=', 0.25 * $total, "$label: many of them were served from resident columns");
