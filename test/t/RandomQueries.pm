@@ -180,14 +180,17 @@ sub expression_of
 {
 	my ($source, $class) = @_;
 	my %constants = (int => '20', big => '20::int8', text => q{'v11'::text}, date => q{date '2000-01-20'}, numeric => '2.50',
-		bool => 'true', ts => q{timestamp '2000-01-07'});
+		bool => 'true', ts => q{timestamp '2000-01-07'}, float => '20::float8', array => 'array[2, null, 2]', record => q{row(2, 'v2')::hg_pair},
+		bpchar => q{'v2'::char(8)}, uuid => q{md5('2')::uuid});
+	my %alike = (numeric => 'round(COL, 2)', float => 'abs(COL::float8)');
 	my $column;
 
-	return expression(chance(50) ? $constants{$class} : "null::" . ({ big => 'int8', ts => 'timestamp' }->{$class} // $class), $class) if chance(4);
-	if ($class eq 'numeric')
+	return expression(chance(50) ? $constants{$class} : "nullif($constants{$class}, $constants{$class})", $class) if chance(4);
+	if (defined $alike{$class})
 	{
-		$column = column($source, 'numeric|int');
-		return expression("round($column->{sql}, 2)", 'numeric') if defined $column;
+		$column = column($source, "$class|int") // return expression($constants{$class}, $class);
+		(my $sql = $alike{$class}) =~ s/COL/$column->{sql}/;
+		return expression("($sql)", $class);
 	}
 	foreach (1 .. 5)
 	{
@@ -265,6 +268,10 @@ sub aggregate
 	push @choices, [ "max(length($text->{sql}))", 'int' ], [ "max($text->{sql} collate \"C\")FILTER collate \"default\"", 'text' ],
 	  [ "left(string_agg($text->{sql}, ',' order by $text->{sql} collate \"C\")FILTER, 90)", 'text' ]
 	  if defined $text && !defined $raising;
+	my $float = column($source, 'float');
+	push @choices, [ pick('min', 'max') . "(abs($float->{sql}))", 'float' ] if defined $float && !defined $raising;
+	my $interval = column($source, 'interval');
+	push @choices, [ pick('sum', 'avg', 'count') . "($interval->{sql})", 'duration', 1 ] if defined $interval && !defined $raising;
 	my $bool = column($source, 'bool');
 	push @choices, [ pick('bool_or', 'every') . "($bool->{sql})", 'bool' ] if defined $bool && !defined $raising;
 	my ($sql, $class, $unlike) = @{ pick(@choices) };
@@ -320,7 +327,7 @@ sub condition
 sub having
 {
 	my ($keys, $aggregates) = @_;
-	my @choices = ('count(*) > 1', 'count(*) between 2 and 40', 'count(*) % 2 = 0');
+	my @choices = ('count(*) > 1', 'count(*) > (select 4)', 'count(*) between 2 and 40', 'count(*) % 2 = 0');
 
 	push @choices, "$_->{sql} is not null" for @$keys, @$aggregates;
 	push @choices, "$_->{sql} > 7" for grep { $_->{class} =~ /^(int|big|numeric)$/ } @$keys, @$aggregates;
@@ -388,7 +395,7 @@ sub aggregate_query
 sub grouped
 {
 	my ($source, $keys, $all, @aggregates) = @_;
-	my $rest = @$all ? ' group by ' . join(', ', map { $_->{sql} } @$all) : '';
+	my $rest = @$all ? ' group by ' . join(', ', (map { $_->{sql} } @$all), chance(6) ? q{'constant'::text} : ()) : '';
 	my @shown = ((grep { chance(90) } @$keys), @aggregates);
 
 	$rest .= ' having ' . having($all, \@aggregates) if chance(20) && !defined $raises;
@@ -477,8 +484,8 @@ sub branch
 
 	return '(' . set_operation($classes, $level + 1) . ')' if $level < 2 && chance(15);
 	my $source = $level == 0 && chance(40) ? source() : small_source();
-	my $query = show($source, [ map { expression_of($source, $_) } @$classes ], '', chance(8) ? 'distinct ' : '');
-	return chance(6) && !$raises ? '(' . sorted($query, 1)->{sql} . ')' : $query->{sql};
+	my $query = show($source, [ map { expression_of($source, $_) } @$classes ], '', @$classes && chance(8) ? 'distinct ' : '');
+	return @$classes && chance(6) && !$raises ? '(' . sorted($query, 1)->{sql} . ')' : $query->{sql};
 }
 
 sub set_operation
@@ -493,10 +500,11 @@ sub set_operation
 
 sub set_operation_query
 {
-	my @classes = map { pick(qw(int int big text date numeric bool ts)) } 1 .. pick(1, 1, 2, 2, 3, 4);
+	my @classes = map { pick(qw(int int int big text text date date numeric bool ts float array record bpchar uuid)) }
+	  1 .. ($depth == 0 && chance(2) ? 0 : pick(1, 1, 2, 2, 3, 4));
 	my $query = { sql => set_operation(\@classes, 0), shown => [ map { expression(undef, $_) } @classes ], ordered => 0 };
 
-	return chance(45) ? sorted($query, 1) : $query;
+	return @classes && chance(45) ? sorted($query, 1) : $query;
 }
 
 sub sorted_query

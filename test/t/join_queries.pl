@@ -57,6 +57,8 @@ note "HG_SEED=$seed HG_QUERIES=$queries";
 foreach my $round (@rounds)
 {
 	random_databases($node, $round);
+	# some pages of resident tables change
+	$node->safe_psql($round->{database}, 'update t8 set i4 = i4 where n % 97 = 0; update t6 set tx = tx where n = 40; delete from t12 where n % 211 = 0');
 	foreach my $shape (@shapes)
 	{
 		my @batch = queries_of($round, $shape);
@@ -69,6 +71,7 @@ foreach my $round (@rounds)
 			  if ++$failed{$shape} <= $most_shown;
 		}
 	}
+	note "tables of seed $round->{seed}: ", scalar(map { @$_ } values %said), ' queries so far';
 	$node->safe_psql('postgres', "drop database $round->{database}") unless $ENV{PG_TEST_NOCLEAN};
 }
 
@@ -87,10 +90,10 @@ foreach my $shape (@shapes)
 }
 note scalar(@compared), ' compared of ', scalar(@all), ': ', join(', ', map { $count->($_) . " $_" }
 	  'error', 'joined', 'aggregated', 'sorted', 'looked up', 'in parallel', 'below Gather', 'served', 'spilled', '0 rows');
-cmp_ok(scalar(@compared), '>=', 0.7 * @all, 'most of them have a node of ours');
+cmp_ok(scalar(@compared), '>=', 0.6 * @all, 'most of them have a node of ours');
 cmp_ok($count->($_->[0]), '>=', $_->[1] * @all, "... and enough are $_->[0]")
-  for [ 'joined', 0.25 ], [ 'aggregated', 0.3 ], [ 'sorted', 0.1 ], [ 'below Gather', 0.08 ], [ 'served', 0.15 ],
-  [ 'spilled', 0.01 ], [ 'error', 0.01 ];
+  for [ 'joined', 0.25 ], [ 'aggregated', 0.35 ], [ 'sorted', 0.025 ], [ 'below Gather', 0.08 ], [ 'served', 0.3 ],
+  [ 'spilled', 0.03 ], [ 'error', 0.005 ];
 cmp_ok($count->('[1-9]\d* rows'), '>=', 0.4 * @all, 'many have rows');
 is(scalar(temp_files($node)), 0, 'no temporary files are left');
 
