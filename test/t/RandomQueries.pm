@@ -9,8 +9,8 @@
 #
 # All draw from Perl's generator.
 #
-# A query has a source: a table, a join of RandomJoins.pm, or another query, as a subquery or as a common table
-# expression that is used twice.  Both are hashes:
+# A query has a source: a table, a join of RandomJoins.pm, another query, as a subquery or as a common table
+# expression that is used twice, or a join of a table and a query.  Both are hashes:
 #
 #	source	{ from, where => [ conditions ], columns => [ expressions ], names => [ aliases of tables ] }
 #	query	{ sql, shown => [ expressions ], ordered }
@@ -95,16 +95,37 @@ sub source_of_query
 		columns => [ map { expression("$alias.c$_", @{ $query->{shown}[$_ - 1] }{qw(class unlike)}) } 1 .. @{ $query->{shown} } ] };
 }
 
+# A join of a table and a query.
+sub source_of_join
+{
+	my $table = chance(60) ? table_source() : small_source();
+	my $query = source_of_query();
+	my $left = column($query, 'int|big|text|date|ts|uuid|oid') // return $query;
+	my $right = column($table, $left->{class} =~ /^(int|big)$/ ? 'int|big' : $left->{class}) // return $query;
+	my @sides = shuffle($table, $query);
+	my $kind = pick('join', 'join', 'left join', 'left join', 'right join', 'full join');
+	my $more = chance(15) && $kind ne 'full join' ? " and $table->{names}[0]{name}.n % 7 <> 3" : '';
+
+	return {
+		from => "($sides[0]{from} $kind $sides[1]{from} on $left->{sql} = $right->{sql}$more)", where => $table->{where},
+		names => $table->{names}, columns => [ @{ $table->{columns} }, (@{ $query->{columns} }) x 5 ] };
+}
+
+sub table_source
+{
+	my $table = random_table(0);
+
+	return filtered(source_of_tables($table->{from}, [], @{ $table->{names} }));
+}
+
 sub source
 {
 	my $what = rand(100);
 	my %kinds = join_kinds();
 
-	return source_of_query() if $depth < 2 && $what < 22;
+	return chance(45) ? source_of_join() : source_of_query() if $depth < 2 && $what < 26;
 	return filtered(source_of_tables(join_parts(random_from(pick(sort keys %kinds))))) if $what < 55;
-	return small_source() if $what < 65;
-	my $table = random_table(0);
-	return filtered(source_of_tables($table->{from}, [], @{ $table->{names} }));
+	return $what < 65 ? small_source() : table_source();
 }
 
 sub join_parts
@@ -763,7 +784,7 @@ sub query_settings
 		'hashgraph.force' => pick('on', 'on', 'on', 'off'));
 
 	# workers that start for each row outside take minutes
-	$settings{max_parallel_workers_per_gather} = 0 if $shape eq 'lateral' || $shape eq 'correlated' && chance(60);
+	$settings{max_parallel_workers_per_gather} = 0 if $shape eq 'lateral' || $shape eq 'correlated' && chance(85);
 	return random_settings($version) . ' ' . join(' ', map { "set $_ = '$settings{$_}';" } sort keys %settings);
 }
 
