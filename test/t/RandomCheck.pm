@@ -42,7 +42,7 @@ my $round_size = 1000;
 #	', served'			tables would be served from resident columns
 #	', spilled'			a join went to disk, or another node did (of each fourth query, which EXPLAIN ANALYZE runs too)
 #
-# otherwise 'different, ...' or 'error, ...'.
+# 'same, without an answer in time' where a query was cancelled by statement_timeout; otherwise 'different, ...' or 'error, ...'.
 #
 # That joins ran shows in hashgraph_last_joins(), which then is not what it was; those in
 # parallel workers do not show there, and the plan stands for them.
@@ -63,7 +63,7 @@ begin
   else
     execute format(digest_of, format(case when way = 1 then '(select * from (%s) q offset 0)' else '(%s)' end, query)) into n, digest;
   end if;
-exception when others then
+exception when query_canceled or others then
   n := null;
   digest := null;
   error := sqlstate;
@@ -118,6 +118,9 @@ begin
   end if;
   select string_agg(j::text, ' ') into before from hashgraph_last_joins() j;
   ours := random_answer(query, ordered);
+  if ours.error = '57014' then
+    return 'same, without an answer in time';
+  end if;
   select string_agg(j::text, ' '), array_agg(j.join_type),
          -- cached HashGraphs are joined where it is cheaper, under both backends
          string_agg(distinct j.backend, ' ')
@@ -142,7 +145,7 @@ begin
           set_config('max_parallel_workers_per_gather', '0', false);
   theirs := random_answer(query, ordered);
   if theirs.error = '57014' then
-    return 'same, without an answer of PostgreSQL in time';
+    return 'same, without an answer in time';
   elsif (ours.n, ours.digest, ours.error) is not distinct from (theirs.n, theirs.digest, theirs.error) then
     return format('same, %s%s%s%s%s%s%s%s%s%s', coalesce('error ' || ours.error, ours.n || ' rows'),
                   case when ran && types then ', by ' || array_to_string(ran, '+') end,

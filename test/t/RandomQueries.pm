@@ -375,7 +375,7 @@ sub random_limit
 {
 	my $rows = pick(0, 1, 3, 10, 10, 50, 100, 1000, 100000);
 
-	return '' if $raises;
+	return '' if defined $raises;
 	return pick((" limit $rows") x 5, (" limit $rows offset " . pick(1, 7, 20)) x 2, " limit $rows offset " . pick(0, 1, 7, 100, 5000), ' offset ' . pick(1, 20, 1000),
 		" fetch first $rows rows only", ' fetch first ' . ($rows || 1) . ' rows with ties', ' limit all', " limit (select $rows)");
 }
@@ -486,7 +486,7 @@ sub distinct_query
 
 	push @shown, map { $_->{unlike} = 0; $_ } grep { $_->{class} ne 'numeric' } perhaps_raising($source);
 	my $query = show($source, \@shown, '', 'distinct ');
-	if (chance(15) && !$raises)
+	if (chance(15) && !defined $raises)
 	{
 		# the first row of a group in an order that tells all of what is shown apart
 		my @rest = shuffle(1 .. $#shown);
@@ -506,7 +506,7 @@ sub branch
 	return '(' . set_operation($classes, $level + 1) . ')' if $level < 2 && chance(15);
 	my $source = $level == 0 && chance(40) ? source() : small_source();
 	my $query = show($source, [ map { expression_of($source, $_) } @$classes ], '', @$classes && chance(8) ? 'distinct ' : '');
-	return @$classes && chance(6) && !$raises ? '(' . sorted($query, 1)->{sql} . ')' : $query->{sql};
+	return @$classes && chance(6) && !defined $raises ? '(' . sorted($query, 1)->{sql} . ')' : $query->{sql};
 }
 
 sub set_operation
@@ -530,7 +530,9 @@ sub set_operation_query
 
 sub sorted_query
 {
-	my $source = source();
+	# a resident table, a join of two tables, or anything
+	my $source = pick(sub { my $alias = new_alias(); filtered(source_of_tables('t' . pick(6, 8, 10, 12) . " $alias->{name}", [], $alias)) },
+		sub { source_of_tables(join_parts(random_from(pick('inner', 'left')))) }, \&source)->();
 	my @shown = (chance(80) ? columns($source, 1 .. 5) : some($source, chance(80), 1 .. 4), perhaps_raising($source));
 	my @hidden = chance(30) ? (chance(80) ? columns($source, 1, 1, 2) : some($source, 0, 1, 1, 2)) : ();
 
