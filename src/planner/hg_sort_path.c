@@ -438,8 +438,7 @@ hg_consider_sort(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *ordered_r
 		return;
 	inputs = hg_find_sort_inputs(root, input_rel, input_rel->pathlist, limit);
 	if (ordered_rel->consider_parallel)
-		partial_inputs =
-			hg_find_sort_inputs(root, input_rel, input_rel->partial_pathlist, limit);
+		partial_inputs = hg_find_sort_inputs(root, input_rel, input_rel->partial_pathlist, limit);
 	/* from here on, sorted inputs may be freed */
 	foreach (lc, inputs)
 		hg_add_sorted(root, ordered_rel, hg_sort_path_create(root, ordered_rel, lfirst(lc), limit));
