@@ -4,6 +4,8 @@
 # tables, joins and other queries, of tables on the heap and of resident ones, in little memory and in much, in one process
 # and in several.
 #
+# Versions: how the planner marks the columns that a grouping set lacks, and what it hands to the hook of a set operation.
+#
 # HG_SEED chooses the tables and the queries (the same seed means the same ones), HG_QUERIES how many (1000, with
 # HG_QUICK 250), in rounds of at most 1000 with tables of their own.  A failure shows the query with its settings;
 # PG_TEST_NOCLEAN=1 keeps the server's files, with the tables in them.
