@@ -489,6 +489,8 @@ hg_spill_destroy(HgSpill *spill)
 	}
 	hg_charge_set(&spill->charge, 0);
 	hg_spill_format_free(&spill->format);
+	if (spill->participants.shared != NULL)
+		pfree(unconstify(char *, spill->participants.name));
 	pfree(spill->files);
 	pfree(spill->pages);
 	pfree(spill->rows);

@@ -83,8 +83,9 @@ extern HgSpill *hg_spill_create(const HgColumnStore *layout, int level, int bits
 								HgBudget *budget);
 
 /*
- * Makes an empty set this process's part of a shared one.  *participants is copied; what it points
- * to must outlive the set.  Every process writes its rows and then publishes its files.
+ * Makes an empty set this process's part of a shared one.  *participants and its name are copied;
+ * what else it points to must outlive the set.  Every process writes its rows and then publishes
+ * its files.
  */
 extern void hg_spill_share(HgSpill *spill, const HgSpillParticipants *participants);
 

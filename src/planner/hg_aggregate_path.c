@@ -22,9 +22,9 @@
  * and FILTER. Of values that are equal but differ, core takes any one; here they are only counted,
  * or are of by-value types, where equal values do not differ.
  *
- * SHARED GROUPS. If groups are many, or of grouping sets, for which core has no partial groups, the
- * processes below a Gather share them: each finishes and returns some of them
- * (hg_aggregate_shared.h).
+ * SHARED GROUPS. If there are many groups, the processes below a Gather share them: each finishes
+ * and returns some of them (hg_aggregate_shared.h). Groups of grouping sets are shared however few
+ * there are, because core has no partial groups for them.
  *
  * PARTIAL GROUPS. If groups are few, each of these processes makes its own, which core's Finalize
  * Aggregate combines. The same holds for partitions that are grouped one by one by something other
@@ -903,7 +903,7 @@ hg_may_share(const PlannerInfo *root, const RelOptInfo *rel, const List *group_c
  * the sets of all rows.
  */
 static void
-hg_add_shared(PlannerInfo *root, HgAggregatePath *path, const List *sets)
+hg_add_shared(PlannerInfo *root, HgAggregatePath *path, List *sets)
 {
 	const Path *input = linitial(path->custom.custom_paths);
 

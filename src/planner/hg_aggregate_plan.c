@@ -662,6 +662,18 @@ hg_keys_only_cost(PlannerInfo *root, const HgAggregatePath *path, const HgPlanne
 								  set->groups * (width + HG_GROUP_BYTES), limit);
 }
 
+/* Returns the number of sets whose groups processes do not share: 1 at least. */
+static int
+hg_count_own_sets(const HgAggregatePath *path)
+{
+	int count = 0;
+	ListCell *lc;
+
+	foreach (lc, path->sets)
+		count += !((const HgPlannedSet *) lfirst(lc))->shared;
+	return Max(count, 1);
+}
+
 /*
  * Returns the cost of the groups of the further sets, which share the memory. Those with states
  * are combined, and are written with packed states.
@@ -672,7 +684,7 @@ hg_aggregate_sets_cost(PlannerInfo *root, const HgAggregatePath *path, const Pat
 	double row_bytes = input->pathtarget->width + HG_GROUP_ROW_BYTES +
 					   list_length(path->aggrefs) * sizeof(Datum) +
 					   hg_count_internal(path) * HG_PACKED_STATE_BYTES;
-	double share = (double) get_hash_memory_limit() / Max(list_length(path->sets), 1);
+	double share = (double) get_hash_memory_limit() / hg_count_own_sets(path);
 	double combining = list_length(path->aggrefs) * HG_AGGREGATE_NS +
 					   hg_count_internal(path) * HG_COMBINE_PACKED_NS;
 	Cost cost = 0;
@@ -785,8 +797,8 @@ hg_aggregate_cost(PlannerInfo *root, HgAggregatePath *path, double groups)
 	startup += having.startup + out->pathtarget->cost.startup;
 	run = returned * (cpu_tuple_cost + naggs * cpu_operator_cost + having.per_tuple) +
 		  out->rows * out->pathtarget->cost.per_tuple;
-	/* sets with a DISTINCT column come before those that are returned */
-	if (path->distinct != NIL)
+	/* sets with a DISTINCT column, and those of a process that shares groups, are not returned */
+	if (path->distinct != NIL || hg_count_own_sets(path) < list_length(path->sets))
 		startup += hg_aggregate_sets_cost(root, path, input);
 	else
 		run += hg_aggregate_sets_cost(root, path, input);

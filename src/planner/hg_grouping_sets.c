@@ -341,7 +341,7 @@ hg_one_set_plan(int ncolumns, double groups)
 }
 
 List *
-hg_shared_sets_plan(const List *sets, double rows, double divisor)
+hg_shared_sets_plan(List *sets, double rows, double divisor)
 {
 	List *shared_sets = NIL;
 	ListCell *lc;

@@ -30,7 +30,7 @@ typedef struct HgPlannedSet
 						 * columns follow these */
 	List *parents;		/* the HgPlannedSets whose groups are combined; NIL: groups are of rows */
 	bool keys_only;		/* its groups have no states: only their DISTINCT column is needed */
-	bool returned;		/* the query has this set; otherwise only other sets need its groups */
+	bool returned;		/* its groups are returned; otherwise only other sets need them */
 	bool shared;		/* the processes below a Gather share its groups, and each returns some */
 	bool never_empty;	/* it has one group even of no rows */
 	double rows;		/* estimated number of rows, or of groups, that its groups are made of */
@@ -53,16 +53,16 @@ extern List *hg_grouping_sets_plan(PlannerInfo *root, const List *distinct, doub
  */
 extern List *hg_grouping_sets_order(PlannerInfo *root, List *distinct, double rows);
 
-/* Returns the only HgPlannedSet of a query without grouping sets, of ncolumns and of groups. */
+/* Returns a list of one HgPlannedSet: of a GROUP BY or DISTINCT of ncolumns with so many groups. */
 extern List *hg_one_set_plan(int ncolumns, double groups);
 
 /*
  * Returns the HgPlannedSets for the processes below a Gather that share the groups of some sets,
- * none of which has a DISTINCT column: the sets of one process's rows, and behind them those that
- * are shared.  rows is the number of rows of a process.  Of the shared groups each process returns
- * one of divisor parts.
+ * none of which has a DISTINCT column.  First come the sets given, changed to those of one process,
+ * which has so many rows; then the shared sets, of whose groups each process returns one part in
+ * divisor.
  */
-extern List *hg_shared_sets_plan(const List *sets, double rows, double divisor);
+extern List *hg_shared_sets_plan(List *sets, double rows, double divisor);
 
 /* Returns true if a column of GROUP BY, given by its index, is in each of the query's sets. */
 extern bool hg_grouping_sets_all_have(const List *sets, int column);

@@ -206,18 +206,19 @@ hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share)
 }
 
 Cost
-hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
-				   const HgInputCost *inner, bool parallel_hash)
+hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share, const HgInputCost *outer,
+					 const HgInputCost *inner, bool parallel_hash)
 {
-	const bool counted = joinrel->reltarget->exprs == NIL;
 	Cost sides[2] = {outer->least, inner->least};
 
 	sides[HG_OUTER] -= hg_through_rows(outer, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS);
-	if (counted && !outer->graph && hg_path_is_cached(outer->path))
+	if (joinrel->reltarget->exprs == NIL && !outer->graph && hg_path_is_cached(outer->path))
 		sides[HG_OUTER] -= outer->path->rows * hg_operator_cost(HG_STREAM_SAVED_NS);
 	hg_share_read_once(sides, hg_join_read_once(outer->path, inner->path, parallel_hash),
 					   share->workers);
-	return share->cost + sides[HG_OUTER] - outer->workers + sides[HG_INNER] - inner->workers;
+	return outer->least -
+		   hg_through_rows(outer, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS) +
+		   inner->least - sides[HG_OUTER] - sides[HG_INNER];
 }
 
 /* Returns what is known of devices; asks once in a run of the planner. */

@@ -315,11 +315,19 @@ hg_considered_least_cost(HgConsidered *join, Path *outer_path, Path *inner_path,
 {
 	int workers = Max(outer_path->parallel_workers, inner_path->parallel_workers);
 	HgJoinShare *share = &join->shares[workers > 0];
+	const HgInputCost *outer = hg_considered_input(join, HG_OUTER, outer_path);
+	const HgInputCost *inner = hg_considered_input(join, HG_INNER, inner_path);
+	Cost least;
 
 	if (share->rows == 0 || share->workers != workers)
 		hg_join_share(join->joinrel, workers, share);
-	return hg_join_least_cost(join->joinrel, share, hg_considered_input(join, HG_OUTER, outer_path),
-							  hg_considered_input(join, HG_INNER, inner_path), parallel_hash);
+	least = share->cost + outer->least - outer->workers + inner->least - inner->workers;
+	if (outer->joined)
+		least -= Min(outer_path->rows, share->rows) * hg_operator_cost(HG_THROUGH_SAVED_NS);
+	if (join->joinrel->reltarget->exprs == NIL ||
+		(parallel_hash && outer_path->parallel_workers != inner_path->parallel_workers))
+		least -= hg_join_least_saving(join->joinrel, share, outer, inner, parallel_hash);
+	return least;
 }
 
 /* Returns true if the relation's cheapest path is ours and costs at most 1 % more than least. */

@@ -129,31 +129,38 @@ hg_column_is_in_order(PlannerInfo *root, const Var *column, Oid less)
 	return in_order;
 }
 
-const HgQueryTables *
-hg_query_tables(const PlannerInfo *root, uint64 run)
+/* Looks at all relations of a query. */
+static HgQueryTables
+hg_find_query_tables(const PlannerInfo *root, uint64 run)
 {
-	static HgQueryTables last; /* of the query that was asked about last */
 	const bool few = root->simple_rel_array_size <= HG_FEW_TABLES;
-	HgQueryTables filled = {root, run, .pages = few ? 0 : root->total_table_pages};
+	HgQueryTables found = {root, run, .pages = few ? 0 : root->total_table_pages};
 	List *tables = NIL;
 
-	if (run != 0 && last.root == root && last.run == run)
-		return &last;
 	for (int i = 1; i < root->simple_rel_array_size; i++)
 	{
 		const RelOptInfo *rel = root->simple_rel_array[i];
 
 		if (rel == NULL)
 			continue;
-		filled.has_lookups |= list_length(rel->cheapest_parameterized_paths) > 1;
+		found.has_lookups |= list_length(rel->cheapest_parameterized_paths) > 1;
 		if (!few || !IS_SIMPLE_REL(rel) || rel->rtekind != RTE_RELATION ||
 			list_member_oid(tables, root->simple_rte_array[i]->relid))
 			continue;
 		tables = lappend_oid(tables, root->simple_rte_array[i]->relid);
-		filled.pages += rel->pages;
+		found.pages += rel->pages;
 	}
 	list_free(tables);
-	last = filled;
+	return found;
+}
+
+const HgQueryTables *
+hg_query_tables(const PlannerInfo *root, uint64 run)
+{
+	static HgQueryTables last; /* of the query that was asked about last */
+
+	if (run == 0 || last.root != root || last.run != run)
+		last = hg_find_query_tables(root, run);
 	return &last;
 }
 

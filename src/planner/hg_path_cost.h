@@ -195,12 +195,13 @@ typedef struct HgJoinShare
 extern void hg_join_share(const RelOptInfo *joinrel, int workers, HgJoinShare *share);
 
 /*
- * Returns a lower bound of the total cost of a join of two unparameterized paths.  With
+ * Returns how much too high a lower bound of the cost of a join of two unparameterized paths is, if
+ * the bound leaves out that rows are only counted or that one process reads a side.  With
  * parallel_hash, processes join both sides together, and not each for itself.
  */
-extern Cost hg_join_least_cost(const RelOptInfo *joinrel, const HgJoinShare *share,
-							   const HgInputCost *outer, const HgInputCost *inner,
-							   bool parallel_hash);
+extern Cost hg_join_least_saving(const RelOptInfo *joinrel, const HgJoinShare *share,
+								 const HgInputCost *outer, const HgInputCost *inner,
+								 bool parallel_hash);
 
 /*
  * Fills in rows and costs of a path with these inputs and keys whose other fields are set. A path

@@ -248,9 +248,10 @@ hg_sort_takes_scan(const Path *path)
 /*
  * Returns true if a path in its relation's list still exists. Core adds an input that is sorted to
  * the ordered relation as it is, and frees it there if another path is better: the input's list
- * then points to memory that is free, or in use for something else. Of that, nothing is a path
- * whose parent is the input: all paths that core makes meanwhile belong to the ordered relation.
- * What has been freed and still looks like a path is sorted, which hg_sort_takes() refuses.
+ * then points to memory that is free, or in use for something else. Of that, nothing is one of
+ * these paths whose parent is the input: those that core makes meanwhile belong to the ordered
+ * relation. What has been freed and still looks like a path is in the query's order already, which
+ * hg_sort_takes() refuses.
  */
 static bool
 hg_path_exists(const RelOptInfo *rel, const Path *path)

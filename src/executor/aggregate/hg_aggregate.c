@@ -547,7 +547,7 @@ hg_aggregate_end_reading(HgAggregateState *state)
 	state->record.spilled_bytes += hg_aggregate_spill_finish(set->spill);
 }
 
-/* Adds the group of no rows if there must be one. */
+/* Adds the group of no rows if there must be one.  Of shared groups, processes in time write it. */
 static void
 hg_aggregate_fill_empty(HgAggregateState *state)
 {
@@ -627,6 +627,7 @@ hg_aggregate_read_partition(HgAggregateState *state)
 static bool
 hg_aggregate_start_set(HgAggregateState *state)
 {
+	hg_aggregate_publish(state);
 	if (!hg_aggregate_next_set(state))
 		return false;
 	hg_aggregate_finish_sharing(state);

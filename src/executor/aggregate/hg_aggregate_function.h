@@ -41,6 +41,7 @@ typedef enum HgAggregateKind
 /*
  * Returns how an aggregate function, given by its OID, is computed.  A function is unsupported if
  * its result depends on the order of rows by more than which of two equal values is returned.
+ * Every supported one can be combined, and a state of type internal can be serialized.
  * Sums, averages and variances of floats are supported if hashgraph.float_sums is on.
  */
 extern HgAggregateKind hg_aggregate_kind(Oid function);

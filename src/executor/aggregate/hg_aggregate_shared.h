@@ -86,16 +86,22 @@ extern HgAggregateRecord hg_aggregate_current_record(const HgAggregateState *sta
 extern bool hg_aggregate_start_sharing(HgAggregateState *state);
 
 /*
- * When memory is full: writes the groups in memory to the shared files and removes them, if groups
- * are shared and have taken several rows each, as if the input were ordered by the keys.  Returns
- * false if nothing was done; rows of other groups then go to disk.
+ * When memory is full: combines the groups of the first set to the other sets, which writes them to
+ * shared files, and removes them.  Does so if groups are shared and have taken several rows each,
+ * as if the input were ordered by the keys.  Returns false if nothing was done; rows of other
+ * groups then go to disk.
  */
 extern bool hg_aggregate_write_early(HgAggregateState *state);
 
 /*
- * Prepares to read the files of the current set.  For the first shared set this ends writing
- * groups, and waits for the other processes, which do the same.  Does nothing if the current set is
- * not shared.
+ * Closes the files of the shared set, if any, to which the groups of the current set were written,
+ * so that other processes can read them.
+ */
+extern void hg_aggregate_publish(HgAggregateState *state);
+
+/*
+ * Prepares to read the files of the current set.  For the first shared set it waits until the other
+ * processes have published all of their groups too.  Does nothing if the current set is not shared.
  */
 extern void hg_aggregate_finish_sharing(HgAggregateState *state);
 

@@ -62,7 +62,7 @@ hg_aggregate_spill_can_start(const HgAggregateSpill *spill)
 /* Deletes all files, because the input is read again from its start. */
 extern void hg_aggregate_spill_reset(HgAggregateSpill *spill);
 
-/* log2 of the least number of partitions of a spill set. */
+/* log2 of the least number of partitions of a spill set, unless processes share it. */
 #define HG_AGGREGATE_MIN_BITS 2
 
 /*

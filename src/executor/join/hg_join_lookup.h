@@ -79,8 +79,9 @@ extern void hg_join_set_lookup(HgJoinLookup *lookup, HgJoinRecord *record, bool 
 
 /*
  * Shares the lookups: the nested loop, which is chosen, joins rows of all processes that have
- * counted together.  Each takes a few rows at a time.  *taken, in shared memory and initialized to
- * 0, counts them.  The store of the outer rows must be attached, and no process may add rows.
+ * counted together.  Each takes a few rows with a key at a time, and looks up those without a key
+ * that it has read itself.  *taken, in shared memory and initialized to 0, counts the rows taken.
+ * The store of the outer rows must be attached, and no process may add rows.
  */
 extern void hg_join_lookup_share(HgJoinLookup *lookup, pg_atomic_uint64 *taken);
 

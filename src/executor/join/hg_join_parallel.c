@@ -338,7 +338,7 @@ hg_join_begin_lookups(HgJoinState *state, bool counted)
 	HgJoinShared *shared = state->participants.shared;
 	HgInput *outer = state->inputs[HG_OUTER];
 
-	if (!counted)
+	if (!counted && !outer->at_end)
 	{
 		hg_column_store_share(outer->held.rows, NULL, NULL);
 		outer->held.budget.limit = hg_join_limit(&state->memory) / 2;

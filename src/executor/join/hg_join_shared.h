@@ -39,7 +39,7 @@ typedef struct HgJoinShared
 	HgSharedBudget budget;			 /* for the inputs of all processes and the filter */
 	pg_atomic_uint64 counted;		 /* outer rows read so far by an adaptive join */
 	pg_atomic_uint32 hashes;		 /* 1: an adaptive join hashes the inner side */
-	pg_atomic_uint64 looked_up;		 /* outer rows that processes have taken to look them up */
+	pg_atomic_uint64 looked_up;		 /* outer rows with a key taken for lookups, or more */
 	pg_atomic_uint32 spill_bits;	 /* log2 of the number of partitions on disk; 0: none */
 	pg_atomic_uint32 next_partition; /* next partition that no process has taken */
 	pg_atomic_uint32 ended;			 /* 1: a process left early, or the last one has finished */
