@@ -63,7 +63,7 @@ hg_key_column_job_bytes(const HgKeyColumn *column)
 /* Returns the charge of one word of 4 or 8 bytes, HgKeyColumn.row_bytes. */
 extern uint64 hg_key_column_row_bytes(uint32 width);
 
-/* Removes the words, and keeps the memory for the next ones. */
+/* Removes the words and their charge, and keeps the memory, uncharged, for the next ones. */
 extern void hg_key_column_clear(HgKeyColumn *column);
 
 /* Removes the words and frees their memory.  The column stays usable. */

@@ -229,8 +229,9 @@ extern bool hg_scan_table_run(HgScanTable *table, int max_rows, HgRun *run);
  */
 
 /*
- * Estimates how much of the table a cached graph with its key would cover, before the qual; all
- * zeroes if there is none.
+ * Estimates how much of the table a cached graph with its key, which is not NULL, would cover,
+ * before the qual.  All zeroes if there is none, if the qual is not over columns alone, or if the
+ * scan may not read the cache.
  */
 extern HgGraphExtent hg_scan_table_may_cover(const HgScanTable *table);
 

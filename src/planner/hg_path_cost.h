@@ -256,13 +256,19 @@ extern Cost hg_graph_star_cost(int njoins, double edges, double filtered);
 
 /* hg_scan_share.c: how much of a relation is cached */
 
-/* Asks the directory about a base relation, and remembers the answer as long as rel exists. */
+/*
+ * Asks the directory about a base relation, and remembers the answer as long as rel exists, unless
+ * its share is 0.
+ */
 extern void hg_scan_share_note(const RelOptInfo *rel, Oid relation);
 
 /* Returns the share of blocks, from 0 to 1, that our sequential scan reads from cached columns. */
 extern double hg_scan_share(const RelOptInfo *rel);
 
-/* Returns true if a base relation has a cached HashGraph. */
+/*
+ * Returns true if hg_scan_share() of a base relation is not 0, and its table had a cached HashGraph
+ * when that was noted.  So it is false if the scan needs a column that is not cached.
+ */
 extern bool hg_scan_has_graph(const RelOptInfo *rel);
 
 /*

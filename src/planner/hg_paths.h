@@ -221,7 +221,11 @@ extern void hg_consider_set_operation(PlannerInfo *root, RelOptInfo *rel);
 /* Returns true if a parameter has the value of an expression of a query around this one. */
 extern bool hg_param_is_outer(const PlannerInfo *root, int param);
 
-/* Returns true if a relation is a table whose rows a snapshot decides: no sequence or catalog. */
+/*
+ * Returns true if an entry is a relation of the user's whose rows a snapshot decides: a table,
+ * partitioned or not, a view or a materialized view.  Catalogs, sequences, foreign tables and
+ * entries that are no relations are not.
+ */
 extern bool hg_rte_is_table(const RangeTblEntry *rte);
 
 /*

@@ -49,7 +49,10 @@ extern void hg_plan_notes_query(PlannerInfo *root);
 extern void hg_plan_notes_groups(const PlannerInfo *root, const RelOptInfo *rel,
 								 HgPlanReason reason);
 
-/* Returns what was noted of these groups, or of the groups that they are a part of. */
+/*
+ * Returns what was noted of these groups, or else what was noted last of root, which is of the
+ * groups that they are a part of; HG_REASON_COST if nothing was noted of root.
+ */
 extern HgPlanReason hg_plan_notes_find(const HgPlanNotes *notes, const PlannerInfo *root,
 									   const RelOptInfo *rel);
 

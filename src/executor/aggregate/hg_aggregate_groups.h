@@ -120,7 +120,10 @@ extern void hg_groups_reset(HgGroups *groups);
 /* Sets the charge to the current memory of groups and states, which may have grown. */
 extern void hg_groups_charge(HgGroups *groups);
 
-/* Removes all but the first count groups.  The table has not grown since it had count groups. */
+/*
+ * Removes all but the first count groups, frees their by-reference values but not those of states,
+ * and sets the charge.  The hash table's slots have not grown since there were count groups.
+ */
 extern void hg_groups_truncate(HgGroups *groups, uint32 count);
 
 /*

@@ -81,8 +81,10 @@ extern int hg_aggregate_spill_start(HgAggregateSpill *spill, double expected, ui
 									HgBudget *budget);
 
 /*
- * Starts a spill set of 2^bits partitions that all participants write.  When all have published
- * their files (hg_spill.h), each reads partitions that no other one reads; *next is the first one
+ * Starts a spill set of 2^bits partitions that all participants write; bits is the same in all.
+ * After its last row each calls hg_spill_publish(spill->writing), waits until all have done so, and
+ * calls hg_spill_adopt(spill->writing); hg_aggregate_spill_finish(), which follows, does neither.
+ * Then each reads partitions that no other one reads.  *next, in shared memory, is the first one
  * that none has taken, and starts as 0.
  */
 extern void hg_aggregate_spill_start_shared(HgAggregateSpill *spill, int bits,

@@ -141,7 +141,7 @@ typedef struct HgStarGraphs
 	HgReplicaCovered replica[2]; /* by HgSide: replicas of the job, with its lookups */
 	bool partitioned;			 /* several devices have partitions of a side */
 	HgDeviceSet at;				 /* devices that have everything; if partitioned, together */
-	bool missing;				 /* some replicas are missing, and were requested */
+	bool missing;				 /* during a search of partitions: replicas are missing */
 } HgStarGraphs;
 
 /*
