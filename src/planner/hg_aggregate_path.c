@@ -933,23 +933,20 @@ hg_gather_shared(PlannerInfo *root, RelOptInfo *rel)
 
 /*
  * Offers the node for partial groups: in every process below a Gather for its share of the input,
- * or for one partition after the other.
+ * which is one of inputs, or for one partition after the other.
  */
 static void
 hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel,
-					const GroupPathExtraData *extra, double groups)
+					const List *inputs, const GroupPathExtraData *extra, double groups)
 {
 	/* it exists if core has decided that these aggregates can be combined */
 	RelOptInfo *partial_rel =
 		hg_find_grouped_rel(root, UPPERREL_PARTIAL_GROUP_AGG, grouped_rel->relids);
 	HgPartialGroups partial = {NIL, NIL};
-	List *inputs = NIL;
 	ListCell *lc;
 
 	if (partial_rel == NULL)
 		return;
-	if (partial_rel->consider_parallel)
-		inputs = hg_find_partial_inputs(root, input_rel);
 	hg_find_partial_groups(root, partial_rel, inputs, groups, &partial.of_processes);
 	hg_append_partial_groups(root, input_rel, partial_rel, &partial);
 	/* paths of a partition are appended to those of the others */
@@ -968,27 +965,28 @@ hg_consider_partial(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *groupe
 	}
 }
 
-/* Offers groups that the processes below a Gather share. */
+/* Offers groups that the processes below a Gather share; inputs have a process's rows. */
 static void
-hg_consider_shared(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grouped_rel, List *having,
+hg_consider_shared(PlannerInfo *root, RelOptInfo *grouped_rel, const List *inputs, List *having,
 				   double groups)
 {
 	ListCell *lc;
 
 	if (!hg_may_share(root, grouped_rel, HG_GROUP_CLAUSE(root), groups))
 		return;
-	foreach (lc, hg_find_partial_inputs(root, input_rel))
+	foreach (lc, inputs)
 	{
 		Path *input = lfirst(lc);
 		HgAggregatePath *path = hg_aggregate_path_begin(root, grouped_rel, input, having);
-		double rows = input->rows * hg_parallel_divisor(input);
 
 		if (path == NULL || path->distinct != NIL)
 			continue;
 		if (root->parse->groupingSets == NIL)
 			hg_add_shared(root, path, hg_one_set_plan(list_length(path->group_clause), groups));
 		else if (hg_aggrefs_are_narrow(path->aggrefs))
-			hg_add_shared(root, path, hg_grouping_sets_plan(root, NIL, rows));
+			hg_add_shared(
+				root, path,
+				hg_grouping_sets_plan(root, NIL, input->rows * hg_parallel_divisor(input)));
 	}
 	hg_gather_shared(root, grouped_rel);
 }
@@ -1087,6 +1085,7 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 {
 	const Query *parse = root->parse;
 	HgPlanReason reason;
+	List *inputs = NIL;
 	double groups;
 
 	/* a partition may have only partial groups */
@@ -1103,8 +1102,10 @@ hg_consider_aggregate(PlannerInfo *root, RelOptInfo *input_rel, RelOptInfo *grou
 									hg_count_groups(grouped_rel->pathlist));
 		reason =
 			hg_consider_serial(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
-		hg_consider_partial(root, input_rel, grouped_rel, extra, groups);
-		hg_consider_shared(root, input_rel, grouped_rel, (List *) extra->havingQual, groups);
+		if (grouped_rel->consider_parallel)
+			inputs = hg_find_partial_inputs(root, input_rel);
+		hg_consider_partial(root, input_rel, grouped_rel, inputs, extra, groups);
+		hg_consider_shared(root, grouped_rel, inputs, (List *) extra->havingQual, groups);
 	}
 	hg_plan_notes_groups(root, grouped_rel, reason);
 }

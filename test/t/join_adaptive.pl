@@ -184,7 +184,7 @@ $own->quit;
 # Rows that one process has read, here all of the first block, are looked up by the others too, even by those that come when the rows
 # have been counted.
 $node->safe_psql('postgres', <<'SQL');
-create function slow(id int) returns bool language plpgsql cost 1 parallel safe as 'begin perform pg_sleep(0.01); return true; end';
+create function slow(id int) returns bool language plpgsql cost 1 parallel safe as 'begin perform pg_sleep(0.03); return true; end';
 create function process(id int) returns int language plpgsql cost 1 parallel safe as 'begin return pg_backend_pid(); end';
 SQL
 my $first_block = 'select process(n.id) as process from o join n on o.id = n.id where o.f + 0 = 1 and o.f - 1 = 0 and slow(n.id) and o.id <= 60';

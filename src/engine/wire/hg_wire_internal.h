@@ -202,7 +202,7 @@ extern bool hg_wire_answer_has_costs(const HgEngineCosts *costs);
 
 /*
  * Checks the reply to a request of a job and stores what it says in the job: lease, counts,
- * statistics, and as its failure any status but HG_OK (hg_wire_job_ask() takes HG_INVALID back).
+ * statistics, and as its failure any status but HG_OK; hg_wire_job_ask() clears HG_INVALID.
  * Of a reply to a job that has failed already it checks the status, and stores nothing.  Cleans
  * its error's texts.  Returns false if the reply is not plausible: the job may have changed, and
  * the connection must be given up.

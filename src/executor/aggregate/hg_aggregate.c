@@ -547,7 +547,10 @@ hg_aggregate_end_reading(HgAggregateState *state)
 	state->record.spilled_bytes += hg_aggregate_spill_finish(set->spill);
 }
 
-/* Adds the group of no rows if there must be one.  Of shared groups, processes in time write it. */
+/*
+ * Adds the group of no rows if there must be one.  A late process adds none, because those in time
+ * have written it.
+ */
 static void
 hg_aggregate_fill_empty(HgAggregateState *state)
 {
