@@ -116,6 +116,15 @@ select agg_check(format('select %s', q)) as result, q
 -- columns that are the same expression, which versions tell apart or not, and which sets have one by one
 select join_check('select x, y, count(*), grouping(x, y) from (select a as x, a as y from s_a join s_b using (k)) q group by grouping sets (x, y, (x, y))');
 select join_check('select a, case when true then a end, count(*) from s_a join s_b using (k) group by cube (a, case when true then a end)');
+select join_check('select a, (a + 1)::text, count(*), rank() over (order by count(*), a) from s_a join s_b using (k) group by a, cube (a + 1)');
+select join_check('select a, (a + 1)::text, count(*), rank() over (order by count(*), a) from s_a join s_b using (k) group by a + 1, cube (a)');
+-- the inside of a group column, which a window keeps beside it
+select agg_check(format('select %s', q)) as result, q
+  from unnest(array['i4 / 7, (i4 / 7)::text || g, rank() over (order by count(*), i4 / 7) from s_a join s_b using (k) group by g, cube (i4 / 7)',
+    'i4 / 7, coalesce((i4 / 7)::text, ''none''), sum(i4), count(i4 / 7), lag(sum(i4 + 1)) over (order by count(*), i4 / 7) from s_a join s_b using (k) group by cube (i4 / 7) having grouping(i4 / 7) = 1',
+    'x / 7, coalesce((x / 7)::text, ''none''), count(*), rank() over (order by count(*), x / 7) from (select coalesce(g, 3) as x from s_a left join s_b using (k)) q group by rollup (x / 7, x)',
+    'a, a + 1, sum(a), count(*) from s_a join s_b using (k) group by a, cube (a + 1)',
+    'i4 / 7, (i4 / 7)::text, count(distinct d), rank() over (order by count(*), i4 / 7) from s_a join s_b using (k) group by cube (i4 / 7)']) q;
 -- left to core: columns without variables, long values, and what the node does not compute
 select agg_check(format('select %s', q)) as result, q
   from unnest(array['a, max(l), count(*) from s_a join s_b using (k) group by rollup (a)', 'x, a, count(*) from (select 1 as x, a from s_a join s_b using (k)) q group by rollup (x, a)',

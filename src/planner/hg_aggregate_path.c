@@ -272,7 +272,7 @@ hg_aggregate_path_begin(PlannerInfo *root, RelOptInfo *rel, Path *input, List *h
 	path->groupings = groupings;
 	path->having = having;
 	path->distinct = distinct;
-	return path;
+	return root->parse->groupingSets == NIL || hg_aggregate_marks_agree(root, path) ? path : NULL;
 }
 
 /*

@@ -84,12 +84,50 @@ hg_aggref_argument(const Aggref *aggref)
 }
 
 #if HG_HAVE_GROUP_RTE
-/* Columns of the input without and with the mark that grouping sets may make them NULL. */
+/*
+ * Expressions of an aggregate node's input that the node's target and HAVING use, as grouping sets
+ * mark them there: what a set may lack is marked as made NULL by the grouping. An expression inside
+ * a group column is marked like that column.
+ */
 typedef struct HgGroupMarks
 {
-	List *plain;
-	List *marked;
+	const List *input;	 /* expressions of the input */
+	Bitmapset *grouping; /* the range table entry that stands in the marks */
+	List *plain;		 /* expressions of the input in use, without the mark */
+	List *marked;		 /* the same as they are used */
 } HgGroupMarks;
+
+/* Returns true if an expression of the input is used with and without the mark. */
+static bool
+hg_group_marks_walker(Node *node, HgGroupMarks *marks)
+{
+	Node *plain;
+	ListCell *lc;
+
+	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc))
+		return false;
+	plain = remove_nulling_relids(node, marks->grouping, NULL);
+	if (IsA(node, List) || !list_member(marks->input, plain))
+		return expression_tree_walker(node, hg_group_marks_walker, marks);
+	foreach (lc, marks->plain)
+		if (equal(lfirst(lc), plain))
+			return !equal(list_nth(marks->marked, foreach_current_index(lc)), node);
+	marks->plain = lappend(marks->plain, plain);
+	marks->marked = lappend(marks->marked, node);
+	return false;
+}
+
+/* Finds the marks of a path. Returns false if an expression has two markings. */
+static bool
+hg_group_marks_find(PlannerInfo *root, const HgAggregatePath *path, HgGroupMarks *marks)
+{
+	const Path *input = linitial(path->custom.custom_paths);
+
+	*marks = (HgGroupMarks){.input = input->pathtarget->exprs,
+							.grouping = bms_make_singleton(root->group_rtindex)};
+	return !hg_group_marks_walker((Node *) path->custom.path.pathtarget->exprs, marks) &&
+		   !hg_group_marks_walker((Node *) path->having, marks);
+}
 
 static Node *
 hg_group_marks_mutator(Node *node, HgGroupMarks *marks)
@@ -105,33 +143,40 @@ hg_group_marks_mutator(Node *node, HgGroupMarks *marks)
 }
 
 /*
- * Marks the group columns of the scan target list as they are marked above: as NULL by the grouping
- * if a set lacks them. The scan slot serves the aggregates' arguments too, so the columns that
- * these use get the same marks.  The DISTINCT columns, the last ones, are never made NULL.
+ * Marks the input's columns in a scan target list as they are marked above. The scan slot serves
+ * the aggregates' arguments too, so the columns that these use get the same marks.
  */
 static void
-hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, const List *keys,
-					  List *scan_tlist, List **exprs)
+hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, List *scan_tlist,
+					  List **exprs)
 {
-	HgGroupMarks marks = {NIL, NIL};
+	HgGroupMarks marks;
 	ListCell *lc;
 
-	foreach (lc, keys)
+	(void) hg_group_marks_find(root, path, &marks);
+	foreach (lc, scan_tlist)
 	{
-		TargetEntry *tle = list_nth_node(TargetEntry, scan_tlist, lfirst_int(lc));
-		Node *plain = (Node *) tle->expr;
+		TargetEntry *tle = lfirst_node(TargetEntry, lc);
 
-		if (foreach_current_index(lc) >= list_length(path->group_clause) ||
-			hg_grouping_sets_all_have(path->sets, foreach_current_index(lc)))
-			continue;
-		tle->expr = (Expr *) add_nulling_relids(copyObject(plain), pull_varnos(root, plain),
-												bms_make_singleton(root->group_rtindex));
-		marks.plain = lappend(marks.plain, plain);
-		marks.marked = lappend(marks.marked, tle->expr);
+		if (!IsA(tle->expr, Aggref) && !IsA(tle->expr, GroupingFunc))
+			tle->expr = (Expr *) hg_group_marks_mutator((Node *) tle->expr, &marks);
 	}
 	*exprs = (List *) hg_group_marks_mutator((Node *) *exprs, &marks);
 }
 #endif
+
+bool
+hg_aggregate_marks_agree(PlannerInfo *root pg_attribute_unused(),
+						 const HgAggregatePath *path pg_attribute_unused())
+{
+#if HG_HAVE_GROUP_RTE
+	HgGroupMarks marks;
+
+	return hg_group_marks_find(root, path, &marks);
+#else
+	return true;
+#endif
+}
 
 /* Returns a set's columns as indexes in the group clause. */
 static List *
@@ -329,7 +374,7 @@ hg_aggregate_plan(PlannerInfo *root pg_attribute_unused(), RelOptInfo *rel pg_at
 	exprs = list_make2(arguments, filters);
 #if HG_HAVE_GROUP_RTE
 	if (path->sets != NIL)
-		hg_mark_group_columns(root, path, keys, scan_tlist, &exprs);
+		hg_mark_group_columns(root, path, scan_tlist, &exprs);
 #endif
 
 	cscan->scan.plan.targetlist = tlist;

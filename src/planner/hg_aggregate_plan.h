@@ -41,6 +41,13 @@ extern int hg_aggref_distinct(const List *distinct, const Aggref *aggref);
 /* Returns true if an aggregate counts rows, whatever is in them: count(*) or of a constant. */
 extern bool hg_aggref_counts_rows(const Aggref *aggref);
 
+/*
+ * Returns true if the plan of a path with grouping sets can be made: if its target and HAVING use
+ * each expression of the input either as one that the sets make NULL, or as one that they do not.
+ * The plan's slot has one place for both. GROUP BY a, CUBE (f(a)) may use a in both ways.
+ */
+extern bool hg_aggregate_marks_agree(PlannerInfo *root, const HgAggregatePath *path);
+
 /* The PlanCustomPath method: turns a path of the aggregate node into a plan. */
 extern Plan *hg_aggregate_plan(PlannerInfo *root, RelOptInfo *rel, CustomPath *best_path,
 							   List *tlist, List *clauses, List *custom_plans);

@@ -370,17 +370,6 @@ hg_shared_sets_plan(List *sets, double rows, double divisor)
 }
 
 bool
-hg_grouping_sets_all_have(const List *sets, int column)
-{
-	ListCell *lc;
-
-	foreach (lc, sets)
-		if (!bms_is_member(column, ((const HgPlannedSet *) lfirst(lc))->columns))
-			return false;
-	return true;
-}
-
-bool
 hg_grouping_sets_return_last(const List *sets)
 {
 	ListCell *lc;

@@ -64,9 +64,6 @@ extern List *hg_one_set_plan(int ncolumns, double groups);
  */
 extern List *hg_shared_sets_plan(List *sets, double rows, double divisor);
 
-/* Returns true if a column of GROUP BY, given by its index, is in each of the query's sets. */
-extern bool hg_grouping_sets_all_have(const List *sets, int column);
-
 /* Returns true if no groups but those of the last set are returned, or if sets is NIL. */
 extern bool hg_grouping_sets_return_last(const List *sets);
 
