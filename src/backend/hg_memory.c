@@ -25,8 +25,8 @@
 
 #define HG_CACHE_LINE ((Size) 64)
 
-/* Blocks of at least this size come from the memory pool. */
-#define HG_POOL_MIN_BYTES ((Size) 4 * 1024 * 1024)
+/* Blocks of at least this size come from the memory pool: malloc would give them back at once. */
+#define HG_POOL_MIN_BYTES ((Size) 128 * 1024)
 
 typedef struct HgBlockHead
 {
@@ -89,7 +89,9 @@ hg_block_clear(void *block, Size bytes)
  * ---------------------------------------------------------------------
  */
 
+/* Blocks of a huge page or more are aligned to it and a multiple of it, others are of pages. */
 #define HG_HUGE_PAGE ((Size) 2 * 1024 * 1024)
+#define HG_PAGE ((Size) 4096)
 
 /* A block is used again for a request if at most this part of it beyond that stays unused. */
 #define HG_POOL_UNUSED_PART 4
@@ -129,8 +131,6 @@ hg_pool_init(void)
 static Size
 hg_pool_limit(void)
 {
-	if (IsParallelWorker())
-		return 0;
 	return hg_keep_memory < 0 ? get_hash_memory_limit() : (Size) hg_keep_memory * 1024;
 }
 
@@ -160,12 +160,17 @@ hg_pool_shrink(Size bytes)
 static void
 hg_pool_put(HgPoolBlock *block)
 {
-#ifdef MADV_FREE
-	/* advice: a refusal only changes how much memory the process seems to use */
-	(void) madvise(block->start, block->bytes, MADV_FREE);
-#endif
 	dlist_push_head(&pool.idle, &block->node);
 	hg_pool_shrink(hg_pool_limit());
+#ifdef MADV_FREE
+	/*
+	 * Advice: a refusal only changes how much memory the process seems to use. For blocks that a
+	 * query frees and reuses with each partition it would take longer than they save. If any block
+	 * is left, this one is, as the last of all to be freed.
+	 */
+	if (!dlist_is_empty(&pool.idle) && block->bytes >= HG_HUGE_PAGE)
+		(void) madvise(block->start, block->bytes, MADV_FREE);
+#endif
 }
 
 /* Returns the blocks of a context to the pool when that is reset. */
@@ -234,6 +239,8 @@ hg_pool_find(Size bytes)
 	{
 		HgPoolBlock *block = dlist_container(HgPoolBlock, node, iter.cur);
 
+		if (block->bytes == bytes)
+			return block;
 		if (block->bytes >= bytes && block->bytes - bytes <= bytes / HG_POOL_UNUSED_PART &&
 			(best == NULL || block->bytes < best->bytes))
 			best = block;
@@ -241,11 +248,19 @@ hg_pool_find(Size bytes)
 	return best;
 }
 
+/* Returns what a block of some bytes is aligned to. */
+static Size
+hg_pool_alignment(Size bytes)
+{
+	return bytes >= HG_HUGE_PAGE ? HG_HUGE_PAGE : HG_PAGE;
+}
+
 /* Allocates a block; returns NULL if there is no memory. */
 static HgPoolBlock *
 hg_pool_allocate(Size bytes)
 {
-	const Size slack = HG_HUGE_PAGE + HG_POOL_HEADER;
+	const Size alignment = hg_pool_alignment(bytes);
+	const Size slack = alignment + HG_POOL_HEADER;
 	HgPoolBlock *block =
 		MemoryContextAllocExtended(pool.context, sizeof(HgPoolBlock), MCXT_ALLOC_NO_OOM);
 
@@ -258,11 +273,12 @@ hg_pool_allocate(Size bytes)
 		pfree(block);
 		return NULL;
 	}
-	block->start = (char *) TYPEALIGN(HG_HUGE_PAGE, (char *) block->chunk + HG_POOL_HEADER);
+	block->start = (char *) TYPEALIGN(alignment, (char *) block->chunk + HG_POOL_HEADER);
 	block->bytes = bytes;
 #ifdef MADV_HUGEPAGE
 	/* advice: a refusal only changes the speed */
-	(void) madvise(block->start, bytes, MADV_HUGEPAGE);
+	if (alignment == HG_HUGE_PAGE)
+		(void) madvise(block->start, bytes, MADV_HUGEPAGE);
 #endif
 	pool.bytes += bytes;
 	return block;
@@ -276,7 +292,7 @@ hg_pool_alloc(MemoryContext context, Size bytes, char **start)
 
 	if (bytes > MaxAllocHugeSize / 2)
 		return NULL;
-	bytes = TYPEALIGN(HG_HUGE_PAGE, bytes);
+	bytes = TYPEALIGN(hg_pool_alignment(bytes), bytes);
 	holder = hg_pool_owner(context);
 	if (holder == NULL)
 		return NULL;
@@ -301,7 +317,7 @@ hg_pool_alloc(MemoryContext context, Size bytes, char **start)
 	dlist_push_head(&holder->blocks, &block->node);
 #ifdef USE_ASSERT_CHECKING
 	/* makes reads of undefined contents visible; filling all of it would take too long */
-	memset(block->start, 0x7F, HG_HUGE_PAGE);
+	memset(block->start, 0x7F, Min(bytes, HG_HUGE_PAGE));
 #endif
 	*start = block->start;
 	return block;

@@ -30,14 +30,15 @@ extern void hg_block_clear(void *block, Size bytes);
  *
  * The first touch of fresh memory can cost a join more than all that it does there, and most of all
  * in a virtual machine that gives what is free back to its host.  Freed blocks therefore stay in
- * the pool, and the next allocation of that size reuses one of them.
+ * the pool, and the next allocation of that size reuses one of them: of the next join, or of the
+ * next partition.
  *
  * HOW MUCH: free blocks and those in use are limited to hash_mem (work_mem * hash_mem_multiplier)
  * together, or to hashgraph.keep_memory.  Where more is in use, the pool has no free blocks.  Where
- * the limit has become lower, the next join frees the excess when it begins.  Parallel workers have
- * no pool.
+ * the limit has become lower, the next join frees the excess when it begins.
  *
- * PRESSURE FROM OTHERS: MADV_FREE says that free blocks have no contents to save.  Where memory
+ * PRESSURE FROM OTHERS: MADV_FREE says that free blocks of 2 MB or more have no contents to save;
+ * there are few smaller ones, because what grows allocates longer and longer blocks.  Where memory
  * runs short the kernel takes the pages without writing them anywhere, and only then does their
  * first touch cost anything again.  DISCARD ALL frees the free blocks, and so does an allocation
  * that fails.
@@ -50,7 +51,7 @@ extern void hg_block_clear(void *block, Size bytes);
 /* Creates the pool; call it once, when the library is loaded. */
 extern void hg_pool_init(void);
 
-/* A block in use.  It is aligned to huge pages, and requests them. */
+/* A block in use.  One of 2 MB or more is aligned to huge pages, and requests them. */
 typedef struct HgPoolBlock HgPoolBlock;
 
 /*

@@ -331,6 +331,10 @@ cmp_ok($node->safe_psql('postgres', 'select temp_bytes from pg_stat_database whe
 	cmp_ok($none, '<', $MB, 'nothing is kept from a small join on where nothing may be');
 	(undef, $none, undef, $used) = $kept->('set hashgraph.keep_memory = 0', $count, $blocks, $count, $lazy);
 	cmp_ok($none + $used, '<', $MB, 'hashgraph.keep_memory = 0: nothing is kept');
+	# partitions of a join on disk use the memory of the one before
+	($bytes) = (undef, $kept->("set work_mem = '512kB'", $count, $blocks))[2];
+	cmp_ok($bytes, '>', $MB / 4, 'blocks of less than 1 MB are kept, too');
+	cmp_ok($bytes, '<', 2 * $MB, '... and are no more than a join may use');
 }
 
 # What filters are made of while a query is planned and begun: constants are many, each in a set of its own, and paths of joins are.

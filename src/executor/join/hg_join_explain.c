@@ -21,6 +21,9 @@
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
 
+/* EXPLAIN shows how much memory a session keeps if it is at least so much. */
+#define HG_KEPT_SHOWN ((Size) 4 * 1024 * 1024)
+
 void
 hg_explain_qual(CustomScanState *node, List *clauses, const char *label, List *ancestors,
 				ExplainState *es)
@@ -156,7 +159,7 @@ hg_explain_record(const HgJoinState *state, const HgJoinRecord *record, ExplainS
 	ExplainPropertyUInteger("Executions", NULL, record->executions, es);
 	ExplainPropertyUInteger("Partitions", NULL, record->partitions, es);
 	hg_explain_bytes("Memory Usage", record->memory_bytes, es);
-	if (hg_pool_bytes() > 0)
+	if (hg_pool_bytes() >= HG_KEPT_SHOWN)
 		hg_explain_bytes("Memory Kept", hg_pool_bytes(), es);
 	if (record->report.device[0] != '\0')
 	{
