@@ -85,9 +85,6 @@ hg_aggregate_current_record(const HgAggregateState *state)
 #define HG_SHARED_MIN_BITS 3
 #define HG_SHARED_MANY_GROUPS 1000
 
-/* Groups in memory that have taken so many rows each are written when it is full. */
-#define HG_WRITTEN_ROWS 2
-
 static uint32 hg_aggregate_wait_event;
 
 /* Returns the number of sets whose groups the plan's processes share. */
@@ -181,13 +178,25 @@ hg_aggregate_start_sharing(HgAggregateState *state)
 	return !participants->late;
 }
 
+/* Returns the number of states of a group that transition functions advance: the long ones. */
+static int
+hg_aggregate_count_transitions(const HgAggregateState *state)
+{
+	int count = 0;
+
+	for (int f = 0; f < state->nfunctions; f++)
+		count += state->functions[f].transition != NULL;
+	return count;
+}
+
 bool
 hg_aggregate_write_early(HgAggregateState *state)
 {
 	HgAggregateSets *sets = &state->sets;
+	uint64 least_rows = hg_aggregate_count_transitions(state) * (uint64) state->groups->count;
 
 	if (!state->participants.shares_groups || sets->current > 0 ||
-		state->participants.rows < HG_WRITTEN_ROWS * (uint64) state->groups->count)
+		state->participants.rows < least_rows)
 		return false;
 	for (sets->combined = 0; sets->combined < state->groups->count;)
 	{

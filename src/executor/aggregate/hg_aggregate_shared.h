@@ -87,9 +87,10 @@ extern bool hg_aggregate_start_sharing(HgAggregateState *state);
 
 /*
  * When memory is full: combines the groups of the first set to the other sets, which writes them to
- * shared files, and removes them.  Does so if groups are shared and have taken several rows each,
- * as if the input were ordered by the keys.  Returns false if nothing was done; rows of other
- * groups then go to disk.
+ * shared files, and removes them.  Does so if groups are shared and have taken as many rows as they
+ * have states of transition functions, because one such state is about as long in a file as a row.
+ * Returns false if nothing was done; rows of other groups then go to disk, and are read and grouped
+ * before the groups are written.
  */
 extern bool hg_aggregate_write_early(HgAggregateState *state);
 
