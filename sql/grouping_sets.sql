@@ -118,7 +118,7 @@ select join_check('select x, y, count(*), grouping(x, y) from (select a as x, a 
 select join_check('select a, case when true then a end, count(*) from s_a join s_b using (k) group by cube (a, case when true then a end)');
 select join_check('select a, (a + 1)::text, count(*), rank() over (order by count(*), a) from s_a join s_b using (k) group by a, cube (a + 1)');
 select join_check('select a, (a + 1)::text, count(*), rank() over (order by count(*), a) from s_a join s_b using (k) group by a + 1, cube (a)');
--- the inside of a group column, which a window keeps beside it
+-- a window function below which an expression's columns are kept beside the expression, which is a group column
 select agg_check(format('select %s', q)) as result, q
   from unnest(array['i4 / 7, (i4 / 7)::text || g, rank() over (order by count(*), i4 / 7) from s_a join s_b using (k) group by g, cube (i4 / 7)',
     'i4 / 7, coalesce((i4 / 7)::text, ''none''), sum(i4), count(i4 / 7), lag(sum(i4 + 1)) over (order by count(*), i4 / 7) from s_a join s_b using (k) group by cube (i4 / 7) having grouping(i4 / 7) = 1',

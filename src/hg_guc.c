@@ -190,7 +190,7 @@ hg_guc_declare_planner(void)
 							"Sets the memory that a session keeps after a join for the next one.",
 							"-1 keeps what one join may use: work_mem times "
 							"hash_mem_multiplier. 0 keeps none. The operating system can take "
-							"what is kept where memory runs short.",
+							"kept blocks of 4 MB or more where memory runs short.",
 							&hg_keep_memory, -1, -1, MAX_KILOBYTES, PGC_USERSET, GUC_UNIT_KB, NULL,
 							NULL, NULL);
 

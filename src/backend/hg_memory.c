@@ -14,7 +14,6 @@
 
 #include <sys/mman.h>
 
-#include "access/parallel.h"
 #include "lib/ilist.h"
 #include "miscadmin.h"
 #include "nodes/memnodes.h"
@@ -25,7 +24,7 @@
 
 #define HG_CACHE_LINE ((Size) 64)
 
-/* Blocks of at least this size come from the memory pool: malloc would give them back at once. */
+/* Blocks of at least this size come from the memory pool: malloc may give them back when freed. */
 #define HG_POOL_MIN_BYTES ((Size) 128 * 1024)
 
 typedef struct HgBlockHead
@@ -89,7 +88,11 @@ hg_block_clear(void *block, Size bytes)
  * ---------------------------------------------------------------------
  */
 
-/* Blocks of a huge page or more are aligned to it and a multiple of it, others are of pages. */
+/*
+ * Blocks of HG_HUGE_BYTES or more are multiples of a huge page and aligned to it. Smaller ones are
+ * multiples of a page: a huge page would be too much for them.
+ */
+#define HG_HUGE_BYTES ((Size) 4 * 1024 * 1024)
 #define HG_HUGE_PAGE ((Size) 2 * 1024 * 1024)
 #define HG_PAGE ((Size) 4096)
 
@@ -164,11 +167,11 @@ hg_pool_put(HgPoolBlock *block)
 	hg_pool_shrink(hg_pool_limit());
 #ifdef MADV_FREE
 	/*
-	 * Advice: a refusal only changes how much memory the process seems to use. For blocks that a
-	 * query frees and reuses with each partition it would take longer than they save. If any block
-	 * is left, this one is, as the last of all to be freed.
+	 * Advice: a refusal only changes how much memory the process seems to use. Small blocks are
+	 * skipped: a query frees and reuses them with each partition, and the call costs more than it
+	 * saves. hg_pool_shrink() frees the head last, so the block still exists if there is any.
 	 */
-	if (!dlist_is_empty(&pool.idle) && block->bytes >= HG_HUGE_PAGE)
+	if (!dlist_is_empty(&pool.idle) && block->bytes >= HG_HUGE_BYTES)
 		(void) madvise(block->start, block->bytes, MADV_FREE);
 #endif
 }
@@ -252,7 +255,7 @@ hg_pool_find(Size bytes)
 static Size
 hg_pool_alignment(Size bytes)
 {
-	return bytes >= HG_HUGE_PAGE ? HG_HUGE_PAGE : HG_PAGE;
+	return bytes >= HG_HUGE_BYTES ? HG_HUGE_PAGE : HG_PAGE;
 }
 
 /* Allocates a block; returns NULL if there is no memory. */

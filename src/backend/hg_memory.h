@@ -4,8 +4,8 @@
  *	  Large blocks of memory that belong to memory contexts.
  *
  * The first touch of fresh memory costs more than most of what a join does with it.  So blocks of
- * megabytes are aligned to huge pages, request them, and come from the memory pool
- * that is described below.
+ * 128 kB and more come from the memory pool that is described below. Those of 4 MB and more are
+ * aligned to huge pages, and request them.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -30,18 +30,18 @@ extern void hg_block_clear(void *block, Size bytes);
  *
  * The first touch of fresh memory can cost a join more than all that it does there, and most of all
  * in a virtual machine that gives what is free back to its host.  Freed blocks therefore stay in
- * the pool, and the next allocation of that size reuses one of them: of the next join, or of the
- * next partition.
+ * the pool, and the next allocation of that size reuses one of them, in the next join or in the
+ * same one.  A parallel worker has a pool of its own, which ends with it.
  *
  * HOW MUCH: free blocks and those in use are limited to hash_mem (work_mem * hash_mem_multiplier)
  * together, or to hashgraph.keep_memory.  Where more is in use, the pool has no free blocks.  Where
  * the limit has become lower, the next join frees the excess when it begins.
  *
- * PRESSURE FROM OTHERS: MADV_FREE says that free blocks of 2 MB or more have no contents to save;
- * there are few smaller ones, because what grows allocates longer and longer blocks.  Where memory
- * runs short the kernel takes the pages without writing them anywhere, and only then does their
- * first touch cost anything again.  DISCARD ALL frees the free blocks, and so does an allocation
- * that fails.
+ * PRESSURE FROM OTHERS: MADV_FREE says that free blocks of 4 MB or more have no contents to save.
+ * There are few smaller ones, because tables and row stores allocate ever larger blocks.  Where
+ * memory runs short the kernel takes the pages without writing them anywhere, and only then does
+ * their first touch cost anything again.  DISCARD ALL frees the free blocks, and so does an
+ * allocation that fails.
  *
  * All blocks are of one memory context, "HashGraph blocks" in pg_backend_memory_contexts.  They
  * return to the pool when the context that they were allocated for is reset, as if they were of
@@ -51,7 +51,7 @@ extern void hg_block_clear(void *block, Size bytes);
 /* Creates the pool; call it once, when the library is loaded. */
 extern void hg_pool_init(void);
 
-/* A block in use.  One of 2 MB or more is aligned to huge pages, and requests them. */
+/* A block in use.  One of 4 MB or more is aligned to huge pages, and requests them. */
 typedef struct HgPoolBlock HgPoolBlock;
 
 /*

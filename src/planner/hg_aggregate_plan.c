@@ -4,9 +4,9 @@
  *	  The path of the aggregate node, and the plan that it becomes.
  *
  * The plan's custom_scan_tlist is the input's target list followed by the Aggrefs. In it,
- * setrefs.c finds the Aggrefs and group columns of the target list and HAVING as a whole, and the
- * input's columns for the arguments in custom_exprs. executor/aggregate/hg_aggregate.h describes
- * the rest of the plan.
+ * setrefs.c finds the Aggrefs, group columns and other columns of the input in the target list and
+ * HAVING, and the input's columns for the arguments in custom_exprs.
+ * executor/aggregate/hg_aggregate.h describes the rest of the plan.
  *
  * Copyright (c) 2026, the hashgraph authors
  *
@@ -85,46 +85,60 @@ hg_aggref_argument(const Aggref *aggref)
 
 #if HG_HAVE_GROUP_RTE
 /*
- * Expressions of an aggregate node's input that the node's target and HAVING use, as grouping sets
- * mark them there: what a set may lack is marked as made NULL by the grouping. An expression inside
- * a group column is marked like that column.
+ * The marks of an input's expressions.  PostgreSQL 18 marks an expression that a grouping set may
+ * make NULL with the range table index of the grouping step.  The input has the plain form; the
+ * target and HAVING have the marked one, or the plain one if all sets have the expression.
  */
 typedef struct HgGroupMarks
 {
-	const List *input;	 /* expressions of the input */
-	Bitmapset *grouping; /* the range table entry that stands in the marks */
-	List *plain;		 /* expressions of the input in use, without the mark */
-	List *marked;		 /* the same as they are used */
+	const List *plain;		/* the input's expressions */
+	List *marked;			/* the same with the mark */
+	Bitmapset *used_plain;	/* indexes of expressions that are used without the mark */
+	Bitmapset *used_marked; /* ... and with it */
 } HgGroupMarks;
 
-/* Returns true if an expression of the input is used with and without the mark. */
+/*
+ * Adds the input's expressions in node to those that are used. Returns true if one is used with and
+ * without the mark.
+ */
 static bool
 hg_group_marks_walker(Node *node, HgGroupMarks *marks)
 {
-	Node *plain;
 	ListCell *lc;
 
 	if (node == NULL || IsA(node, Aggref) || IsA(node, GroupingFunc))
 		return false;
-	plain = remove_nulling_relids(node, marks->grouping, NULL);
-	if (IsA(node, List) || !list_member(marks->input, plain))
-		return expression_tree_walker(node, hg_group_marks_walker, marks);
 	foreach (lc, marks->plain)
-		if (equal(lfirst(lc), plain))
-			return !equal(list_nth(marks->marked, foreach_current_index(lc)), node);
-	marks->plain = lappend(marks->plain, plain);
-	marks->marked = lappend(marks->marked, node);
-	return false;
+	{
+		int i = foreach_current_index(lc);
+
+		if (equal(node, lfirst(lc)))
+			marks->used_plain = bms_add_member(marks->used_plain, i);
+		else if (equal(node, list_nth(marks->marked, i)))
+			marks->used_marked = bms_add_member(marks->used_marked, i);
+		else
+			continue;
+		return bms_is_member(i, marks->used_plain) && bms_is_member(i, marks->used_marked);
+	}
+	return expression_tree_walker(node, hg_group_marks_walker, marks);
 }
 
-/* Finds the marks of a path. Returns false if an expression has two markings. */
+/* Finds the marks of a path. Returns false if an expression is used with and without the mark. */
 static bool
 hg_group_marks_find(PlannerInfo *root, const HgAggregatePath *path, HgGroupMarks *marks)
 {
 	const Path *input = linitial(path->custom.custom_paths);
+	Bitmapset *mark = bms_make_singleton(root->group_rtindex);
+	ListCell *lc;
 
-	*marks = (HgGroupMarks){.input = input->pathtarget->exprs,
-							.grouping = bms_make_singleton(root->group_rtindex)};
+	*marks = (HgGroupMarks){.plain = input->pathtarget->exprs};
+	foreach (lc, marks->plain)
+	{
+		Node *plain = lfirst(lc);
+		Relids relids = pull_varnos(root, plain);
+
+		marks->marked = lappend(marks->marked, add_nulling_relids(copyObject(plain), relids, mark));
+	}
 	return !hg_group_marks_walker((Node *) path->custom.path.pathtarget->exprs, marks) &&
 		   !hg_group_marks_walker((Node *) path->having, marks);
 }
@@ -132,19 +146,19 @@ hg_group_marks_find(PlannerInfo *root, const HgAggregatePath *path, HgGroupMarks
 static Node *
 hg_group_marks_mutator(Node *node, HgGroupMarks *marks)
 {
-	ListCell *lc;
+	int i = -1;
 
 	if (node == NULL)
 		return NULL;
-	foreach (lc, marks->plain)
-		if (equal(node, lfirst(lc)))
-			return copyObject(list_nth(marks->marked, foreach_current_index(lc)));
+	while ((i = bms_next_member(marks->used_marked, i)) >= 0)
+		if (equal(node, list_nth(marks->plain, i)))
+			return copyObject(list_nth(marks->marked, i));
 	return expression_tree_mutator(node, hg_group_marks_mutator, marks);
 }
 
 /*
- * Marks the input's columns in a scan target list as they are marked above. The scan slot serves
- * the aggregates' arguments too, so the columns that these use get the same marks.
+ * Marks the input's expressions in a scan target list as they are marked above. The scan slot
+ * serves the aggregates' arguments too, so the expressions that these use get the same marks.
  */
 static void
 hg_mark_group_columns(PlannerInfo *root, const HgAggregatePath *path, List *scan_tlist,

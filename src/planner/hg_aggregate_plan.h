@@ -43,8 +43,8 @@ extern bool hg_aggref_counts_rows(const Aggref *aggref);
 
 /*
  * Returns true if the plan of a path with grouping sets can be made: if its target and HAVING use
- * each expression of the input either as one that the sets make NULL, or as one that they do not.
- * The plan's slot has one place for both. GROUP BY a, CUBE (f(a)) may use a in both ways.
+ * each expression of the input with one marking only, as NULL by the sets or not.  The plan's slot
+ * has one place for both. GROUP BY a, CUBE (f(a)) may use a in both ways.
  */
 extern bool hg_aggregate_marks_agree(PlannerInfo *root, const HgAggregatePath *path);
 

@@ -85,6 +85,14 @@ hg_aggregate_current_record(const HgAggregateState *state)
 #define HG_SHARED_MIN_BITS 3
 #define HG_SHARED_MANY_GROUPS 1000
 
+/*
+ * Groups are written when memory is full if they have taken at least HG_WRITTEN_ROWS rows each on
+ * average, as if the input were ordered; or at most HG_UNGROUPED_ROWS, which are then written once
+ * instead of twice, unless more than one state of a group makes them long.
+ */
+#define HG_WRITTEN_ROWS 2
+#define HG_UNGROUPED_ROWS 1.25
+
 static uint32 hg_aggregate_wait_event;
 
 /* Returns the number of sets whose groups the plan's processes share. */
@@ -178,7 +186,7 @@ hg_aggregate_start_sharing(HgAggregateState *state)
 	return !participants->late;
 }
 
-/* Returns the number of states of a group that transition functions advance: the long ones. */
+/* Returns the number of functions whose states are those of PostgreSQL's transition functions. */
 static int
 hg_aggregate_count_transitions(const HgAggregateState *state)
 {
@@ -193,10 +201,12 @@ bool
 hg_aggregate_write_early(HgAggregateState *state)
 {
 	HgAggregateSets *sets = &state->sets;
-	uint64 least_rows = hg_aggregate_count_transitions(state) * (uint64) state->groups->count;
+	double rows = (double) state->participants.rows;
+	bool few = rows <= HG_UNGROUPED_ROWS * state->groups->count &&
+			   hg_aggregate_count_transitions(state) <= 1;
 
 	if (!state->participants.shares_groups || sets->current > 0 ||
-		state->participants.rows < least_rows)
+		(!few && rows < (double) HG_WRITTEN_ROWS * state->groups->count))
 		return false;
 	for (sets->combined = 0; sets->combined < state->groups->count;)
 	{

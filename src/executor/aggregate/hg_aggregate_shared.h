@@ -87,10 +87,9 @@ extern bool hg_aggregate_start_sharing(HgAggregateState *state);
 
 /*
  * When memory is full: combines the groups of the first set to the other sets, which writes them to
- * shared files, and removes them.  Does so if groups are shared and have taken as many rows as they
- * have states of transition functions, because one such state is about as long in a file as a row.
- * Returns false if nothing was done; rows of other groups then go to disk, and are read and grouped
- * before the groups are written.
+ * shared files, and removes them.  Does so if groups are shared and have taken many rows each, or
+ * so few that most rows would be written to disk anyway.  Returns false if nothing was done; rows
+ * of other groups then go to disk.
  */
 extern bool hg_aggregate_write_early(HgAggregateState *state);
 

@@ -535,6 +535,8 @@ hg_aggregate_take(HgAggregateState *state, const HgBatch *batch)
 	{
 		groups = found;
 		all = hg_aggregate_find_groups(state, batch, &keys, found, rows);
+		/* groups that were written early are gone */
+		known = state->participants.rows == (uint64) batch->nrows ? 0 : known;
 	}
 	else
 		group = hg_aggregate_only_group(state, batch);

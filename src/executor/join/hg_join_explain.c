@@ -21,7 +21,7 @@
 #include "hg_guc.h"
 #include "resident/hg_resident_memory.h"
 
-/* EXPLAIN shows how much memory a session keeps if it is at least so much. */
+/* EXPLAIN shows the memory that a session keeps if it is at least so much: less is no concern. */
 #define HG_KEPT_SHOWN ((Size) 4 * 1024 * 1024)
 
 void
