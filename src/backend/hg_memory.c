@@ -24,7 +24,7 @@
 
 #define HG_CACHE_LINE ((Size) 64)
 
-/* Blocks of at least this size come from the memory pool: malloc may give them back when freed. */
+/* Blocks of at least this size come from the pool: malloc may return such to the system. */
 #define HG_POOL_MIN_BYTES ((Size) 128 * 1024)
 
 typedef struct HgBlockHead
